@@ -389,6 +389,6 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_takeover);
 
 bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock)
 {
-	return READ_ONCE(lock->state.holder) && nbq_has_queue(lock);
+	return READ_ONCE(lock->state.holder) && nbq_has_waiter(lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_is_contended);

@@ -119,7 +119,7 @@ static inline bool nbq_bare_spin_is_locked(const union nbq_bare_spin *lock)
  * A hint, as nbq_spin_is_contended().
  *
  * Context: Any.
- * Return: true if the lock is held, and there is a queue.
+ * Return: true if the lock is held, and a waiter for it is at the end of a queue.
  */
 bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock);
 

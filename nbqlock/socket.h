@@ -107,6 +107,4 @@ static inline bool nbq_has_other_sockets(const struct nbq_socket *socket)
 	return socket && READ_ONCE(nbq_sockets_number) > 1;
 }
 
-bool nbq_has_queue(const void *lock);
-
 #endif

@@ -70,7 +70,8 @@ bool nbq_spin_is_locked(const struct nbq_spin *lock);
  * nbq_spin_is_contended() - Does a context wait for the lock?
  * @lock: the lock
  *
- * A newcomer that has not enqueued yet does not count; an abandoned node does.
+ * A newcomer that has not enqueued yet does not count, nor does a waiter behind which another
+ * lock's waiter has enqueued in the same queue, or more than four that have given up.
  *
  * Context: Any.
  * Return: true if the lock was held and a context waited for it. Advisory.

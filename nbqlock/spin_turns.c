@@ -39,23 +39,44 @@ struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
 
+/* So many abandoned nodes at the end of a queue are passed in search of a waiter. */
+#define MOST_PASSED	4U
+
+/* Does a waiter for this lock stand at the end of the queue, or is it in front of a few of those? */
+static bool ends_with_waiter(const struct nbq_queue *queue, const void *lock)
+{
+	const struct nbq_node *node = nbq_decode_tail(READ_ONCE(queue->tail)), *prev;
+	unsigned int passed;
+
+	for (passed = 0; nbq_is_node(node) && passed <= MOST_PASSED; passed++) {
+		prev = nbq_spin_poll(node);
+		if (!prev)
+			return READ_ONCE(node->wants) == lock;
+		node = prev;
+	}
+	return false;
+}
+
 /**
- * nbq_has_queue() - Has any queue for this lock a node?
+ * nbq_has_waiter() - Does a waiter for this lock stand at the end of any of its queues?
  * @lock: the lock
  *
- * Abandoned nodes count, and waiters of another lock that shares a queue. A load for each socket.
+ * Nodes that all waiters have left do not count, nor waiters of another lock that shares a queue:
+ * there may be such for ever. A waiter with more abandoned nodes behind it than are passed does
+ * not count either, nor one behind which one of another lock stands. A constant number of loads
+ * for each socket.
  *
  * Context: Any.
- * Return: true if one has.
+ * Return: true if one does.
  */
-bool nbq_has_queue(const void *lock)
+bool nbq_has_waiter(const void *lock)
 {
 	struct nbq_socket *socket = NULL;
 	unsigned int turn = NBQ_TURN_MACHINE;
 
 	do {
-		if (READ_ONCE(nbq_queue_of(socket, lock)->tail) ||
-		    READ_ONCE(nbq_other_queue_of(socket, lock)->tail))
+		if (ends_with_waiter(nbq_queue_of(socket, lock), lock) ||
+		    ends_with_waiter(nbq_other_queue_of(socket, lock), lock))
 			return true;
 		socket = nbq_socket_of_turn(++turn);
 	} while (socket);

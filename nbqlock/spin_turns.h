@@ -34,6 +34,6 @@ u16 nbq_head_hands_on(struct nbq_head *head, union nbq_spin_state state);
 void nbq_head_has_taken(const struct nbq_head *head);
 void nbq_head_waits(struct nbq_head *head, union nbq_spin_state state);
 void nbq_head_leaves(const struct nbq_head *head);
-bool nbq_has_queue(const void *lock);
+bool nbq_has_waiter(const void *lock);
 
 #endif

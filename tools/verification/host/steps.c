@@ -263,6 +263,53 @@ static void abandon_two_nodes(struct nbq_X *at)
 	EXPECT_END(-ETIMEDOUT, 2, 1, 3);
 }
 
+#if !HOLDS_NODE
+/* A lock, free, whose waiters are in the queue of "lock". */
+static struct nbq_X *lock_with_same_queue(void)
+{
+	struct nbq_X *other = lock_with_same_hash();
+
+	while (nbq_X_tail(other) != nbq_X_tail(&lock)) {
+		if (++other == &others[sizeof(others) / sizeof(others[0])])
+			abort();
+	}
+	nbq_X_init(other);
+	return other;
+}
+
+/* before: H    Then waiters that have given up at once; W L L; a waiter of another lock */
+static void contended_is_a_lock_with_a_waiter_of_its_own(void)
+{
+	struct nbq_X *other = lock_with_same_queue();
+
+	begin_held();
+	abandon_two_nodes(&lock);
+	EXPECT(*nbq_X_tail(&lock));
+	EXPECT(!nbq_X_is_contended(&lock));
+	ENQUEUE(&lock, KTIME_MAX, 4);
+	EXPECT(nbq_X_is_contended(&lock));
+	abandon_two_nodes(&lock);
+	EXPECT(nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT_END(0, 4);
+
+	nbq_X_lock(&lock);
+	shim_cpu = 5;
+	nbq_X_lock(other);
+	shim_cpu = 0;
+	ENQUEUE(other, KTIME_MAX, 6);
+	EXPECT(nbq_X_is_contended(other));
+	EXPECT(!nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	shim_cpu = 5;
+	nbq_X_unlock(other);
+	shim_cpu = 0;
+	EXPECT_END(0, 6);
+	EXPECT(nbq_X_destroy(other) == 0);
+	end();
+}
+#endif
+
 /* before: free    after: free, with an abandoned node of CPU 2 */
 static void abandon_place_at(struct nbq_X *at)
 {
@@ -616,6 +663,7 @@ int main(void)
 		TEST_CASE(place_is_not_resumed_after_init),
 #endif
 #ifdef TYPE_SPIN
+		TEST_CASE(contended_is_a_lock_with_a_waiter_of_its_own),
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(resumed_waiter_keeps_its_age),
 		TEST_CASE(place_resumed_first_is_not_skipped),
