@@ -101,7 +101,7 @@ void nbq_forget_attempts(void)
 			per_cpu(nbq_pools, cpu)[level].late_for = NULL;
 			per_cpu(nbq_pools, cpu)[level].abandoned_in = 0;
 		}
-		per_cpu(__nbq_levels_abandoned, cpu) = 0;
+		per_cpu(__nbq_looks_left, cpu) = 0;
 	}
 }
 
@@ -558,7 +558,8 @@ void nbq_ended_at(struct kunit *test, u64 ns, int line)
 static void forget_abandoned(struct nbq_pool *pool)
 {
 	pool->abandoned_in = 0;
-	this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
+	if (pool->level == NBQ_TASK)
+		this_cpu_write(__nbq_looks_left, 0);
 }
 
 /*

@@ -234,8 +234,14 @@ struct nbq_pool {
 #define NBQ_STATIC_NODES	16
 #endif
 
-/* The context levels of this CPU of which attempts may have abandoned a node; spin.h, too. */
-DECLARE_PER_CPU(unsigned int, __nbq_levels_abandoned);
+/*
+ * So many attempts of tasks on this CPU are to look for a place in the table of their pool before
+ * they take a free hybrid lock inline (spin.h): after a task has abandoned one, as many as there
+ * are hashes. By then those that come back have come back; others may never do, as their lock is
+ * gone. The places stay.
+ */
+DECLARE_PER_CPU(unsigned int, __nbq_looks_left);
+#define NBQ_LOOKS	(1U << NBQ_PLACE_BITS)
 
 DECLARE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 
@@ -560,7 +566,8 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock, e
 	node->generation = nbq_generation_begin(lock);
 	pool->places[nbq_place_hash(lock)] = node;
 	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | BIT(nbq_place_hash(lock)));
-	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);
+	if (pool->level == NBQ_TASK)
+		this_cpu_write(__nbq_looks_left, NBQ_LOOKS);
 }
 
 /*

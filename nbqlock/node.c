@@ -32,8 +32,8 @@
 
 unsigned int nbq_generations[1U << NBQ_GENERATION_BITS] __read_mostly;
 
-DEFINE_PER_CPU(unsigned int, __nbq_levels_abandoned);
-EXPORT_PER_CPU_SYMBOL_GPL(__nbq_levels_abandoned);
+DEFINE_PER_CPU(unsigned int, __nbq_looks_left);
+EXPORT_PER_CPU_SYMBOL_GPL(__nbq_looks_left);
 
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
@@ -197,8 +197,8 @@ void nbq_place_forget(struct nbq_pool *pool, const void *lock)
 	unsigned long left = pool->abandoned_in & ~BIT(nbq_place_hash(lock));
 
 	WRITE_ONCE(pool->abandoned_in, left);
-	if (!left)
-		this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
+	if (!left && pool->level == NBQ_TASK)
+		this_cpu_write(__nbq_looks_left, 0);
 }
 
 /*

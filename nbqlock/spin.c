@@ -47,14 +47,28 @@ void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_clas
 }
 EXPORT_SYMBOL_GPL(nbq_spin_init_key);
 
+/*
+ * An attempt with patience has come here, to look for a place or since the lock is not free. One
+ * that interrupts this one may be counted less, or more: the number ends in 0 all the same.
+ */
+static __always_inline void count_look(void)
+{
+	unsigned int left = this_cpu_read(__nbq_looks_left);
+
+	if (unlikely(left))
+		this_cpu_write(__nbq_looks_left, left - 1);
+}
+
 int __nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 {
+	count_look();
 	return acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__nbq_spin_lock_timeout);
 
 int __nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
 {
+	count_look();
 	return acquire_timed(lock, nbq_deadline_at(deadline), 0, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__nbq_spin_lock_until);

@@ -78,8 +78,8 @@ bool nbq_spin_is_locked(const struct nbq_spin *lock);
  */
 bool nbq_spin_is_contended(const struct nbq_spin *lock);
 
-/* The context levels of this CPU of which attempts may have abandoned a node. */
-DECLARE_PER_CPU(unsigned int, __nbq_levels_abandoned);
+/* So many attempts of tasks on this CPU look for an abandoned place before they take a lock. */
+DECLARE_PER_CPU(unsigned int, __nbq_looks_left);
 
 /* The rest of these operations, with preemption off already. */
 int __nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience);
@@ -137,7 +137,7 @@ nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 {
 	preempt_disable();
 	/* Without patience, as nbq_spin_trylock(). */
-	if (likely((patience > 0 ? !this_cpu_read(__nbq_levels_abandoned) :
+	if (likely((patience > 0 ? !this_cpu_read(__nbq_looks_left) :
 				   !READ_ONCE(lock->state.all)) &&
 		   __nbq_spin_take_uncontended(lock)))
 		return 0;
@@ -161,7 +161,7 @@ nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
 	__nbq_cond_acquires(0, lock)
 {
 	preempt_disable();
-	if (likely(!this_cpu_read(__nbq_levels_abandoned) && __nbq_spin_take_uncontended(lock)))
+	if (likely(!this_cpu_read(__nbq_looks_left) && __nbq_spin_take_uncontended(lock)))
 		return 0;
 	return __nbq_spin_lock_until(lock, deadline);
 }

@@ -172,9 +172,9 @@ struct shim_memory shim_pools_memory(void)
 	return (struct shim_memory){ nbq_pools, sizeof(nbq_pools) };
 }
 
-struct shim_memory shim_levels_abandoned_memory(void)
+struct shim_memory shim_looks_left_memory(void)
 {
-	return (struct shim_memory){ __nbq_levels_abandoned, sizeof(__nbq_levels_abandoned) };
+	return (struct shim_memory){ __nbq_looks_left, sizeof(__nbq_looks_left) };
 }
 
 struct shim_memory shim_generations_memory(void)
@@ -236,7 +236,12 @@ static const struct nbq_node *node_of_place(const void *address)
 
 bool shim_has_abandoned(unsigned int cpu)
 {
-	return __nbq_levels_abandoned[cpu][0];
+	return __nbq_looks_left[cpu][0];
+}
+
+void shim_let_look(unsigned int cpu)
+{
+	__nbq_looks_left[cpu][0] = NBQ_LOOKS;
 }
 
 bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address)
@@ -274,7 +279,7 @@ const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op, cons
 void shim_pools_forget(void)
 {
 	memset(nbq_pools, 0, sizeof(nbq_pools));
-	memset(__nbq_levels_abandoned, 0, sizeof(__nbq_levels_abandoned));
+	memset(__nbq_looks_left, 0, sizeof(__nbq_looks_left));
 	memset(walks, 0, sizeof(walks));
 	/*
 	 * Here, and not when a pool grows: a failing try reads a node that it has from the

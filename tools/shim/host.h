@@ -118,8 +118,10 @@ bool shim_is_queue_tail(const void *address);
 bool shim_is_waited_for(unsigned int turn, const void *lock);
 /* Is this what a free queue node says? Then it may be neither read nor written. */
 bool shim_is_in_free_node(const void *address);
-/* Does this CPU look for places of its own before it acquires? */
+/* Does a task of this CPU look for places of its own before it acquires? */
 bool shim_has_abandoned(unsigned int cpu);
+/* Its next attempt does, as after one that has abandoned a place. */
+void shim_let_look(unsigned int cpu);
 /*
  * Is this how a context of that CPU tries to resume a place? It reads a node of its own that
  * may be free by then, and swaps what only an abandoned one has.
@@ -156,8 +158,8 @@ bool shim_is_arena_node(const void *address);
 
 struct shim_memory shim_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
-/* Which pools have a node that was left: what their words say already. */
-struct shim_memory shim_levels_abandoned_memory(void);
+/* How many attempts look for a place, of each CPU. */
+struct shim_memory shim_looks_left_memory(void);
 /* The generations of places. */
 struct shim_memory shim_generations_memory(void);
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);

@@ -17,7 +17,6 @@
 #define this_cpu_ptr(ptr)		\
 	((SHIM_ELEMENT(ptr) *)shim_this_cpu(ptr, sizeof((*(ptr))[0])))
 #define this_cpu_read(name)		per_cpu(name, raw_smp_processor_id())
-#define this_cpu_or(name, bits)		(per_cpu(name, raw_smp_processor_id()) |= (bits))
-#define this_cpu_and(name, bits)	(per_cpu(name, raw_smp_processor_id()) &= (bits))
+#define this_cpu_write(name, value)	(per_cpu(name, raw_smp_processor_id()) = (value))
 
 #endif

@@ -555,7 +555,7 @@ uint64_t state_fingerprint(void)
 
 void state_begin(void)
 {
-	struct shim_memory levels_left = shim_levels_abandoned_memory();
+	struct shim_memory looks_left = shim_looks_left_memory();
 	struct shim_memory generations = shim_generations_memory();
 	struct shim_memory machine = shim_machine_memory(), sockets = shim_sockets_memory();
 	struct shim_memory arena = arena_nodes();
@@ -568,7 +568,7 @@ void state_begin(void)
 	find_likes();
 	pieces_number = 0;
 	add(locks, sizeof(locks));
-	add(levels_left.start, levels_left.size);
+	add(looks_left.start, looks_left.size);
 	add(machine.start, machine.size);
 	add(sockets.start, sockets.size);
 	add(arena.start, arena.size);

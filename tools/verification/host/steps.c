@@ -335,6 +335,7 @@ static unsigned int most_accesses(void)
 		struct nbq_X *at = &others[sizeof(others) / sizeof(others[0]) - 1 - i];
 
 		nbq_X_init(at);
+		shim_let_look(2);
 		accesses_made = 0;
 		shim_hook = count_access;
 		EXPECT(try_as(at, PATIENCE, 2, 0) == 0);
@@ -366,6 +367,54 @@ static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 	for (i = 0; i < 48; i++)
 		EXPECT(nbq_X_destroy(&others[i]) == 0);
 }
+
+#if !HOLDS_NODE && !defined(CONFIG_DEBUG_LOCK_ALLOC)
+/* The accesses with which a task of CPU 2 acquires a free lock. Inline there is one. */
+static unsigned int accesses_to_acquire(struct nbq_X *at)
+{
+	unsigned int made;
+
+	shim_cpu = 2;
+	accesses_made = 0;
+	shim_hook = count_access;
+	EXPECT(nbq_X_lock_timeout(at, PATIENCE) == 0);
+	shim_hook = NULL;
+	made = accesses_made;
+	nbq_X_unlock(at);
+	shim_cpu = 0;
+	return made;
+}
+
+/* A place of an interrupt, and then one of a task, at a lock that nobody uses any more. */
+static void place_at_another_lock_does_not_cost_tasks_a_call_for_ever(void)
+{
+	struct nbq_X *other = &others[0];
+	unsigned int calls = 0;
+
+	begin();
+	while (hash_ptr(other, 6) == hash_ptr(&lock, 6))
+		other++;
+	nbq_X_init(other);
+	coros_level = NBQ_HARDIRQ;
+	abandon_place_at(&lock);
+	coros_level = NBQ_TASK;
+	EXPECT(accesses_to_acquire(other) == 1);
+	EXPECT(nbq_X_destroy(&lock) == 0);
+
+	abandon_place_at(&lock);
+	while (accesses_to_acquire(other) > 1 && calls < 1000)
+		calls++;
+	EXPECT(calls > 1 && calls < 100);
+	EXPECT(accesses_to_acquire(other) == 1);
+	/* The place has not gone with it. */
+	nbq_X_lock(&lock);
+	resume(PATIENCE);
+	expire_patience();
+	EXPECT_END(-ETIMEDOUT, 2);
+	nbq_X_unlock(&lock);
+	end();
+}
+#endif
 
 #if HOLDS_NODE
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
@@ -663,6 +712,9 @@ int main(void)
 		TEST_CASE(place_is_not_resumed_after_init),
 #endif
 #ifdef TYPE_SPIN
+#ifndef CONFIG_DEBUG_LOCK_ALLOC
+		TEST_CASE(place_at_another_lock_does_not_cost_tasks_a_call_for_ever),
+#endif
 		TEST_CASE(contended_is_a_lock_with_a_waiter_of_its_own),
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(resumed_waiter_keeps_its_age),

@@ -88,7 +88,7 @@ struct nbq_pool nbq_pools[SHIM_CPUS][NBQ_LEVELS] = {
 	POOL_OF(0), POOL_OF(1), POOL_OF(2), POOL_OF(3), POOL_OF(4)
 };
 
-unsigned int __nbq_levels_abandoned[SHIM_CPUS];
+unsigned int __nbq_looks_left[SHIM_CPUS];
 
 /* What the kernel, or a file that is not here, would do. */
 

@@ -47,8 +47,7 @@ static inline bool shim_vcpu_is_preempted(unsigned int cpu)
 #define per_cpu(name, cpu)		((name)[cpu])
 #define this_cpu_ptr(ptr)		(&(*(ptr))[shim_cpu])
 #define this_cpu_read(name)		((name)[shim_cpu])
-#define this_cpu_or(name, bits)		((name)[shim_cpu] |= (bits))
-#define this_cpu_and(name, bits)	((name)[shim_cpu] &= (bits))
+#define this_cpu_write(name, value)	((name)[shim_cpu] = (value))
 
 #define SHIM_ACCESS_H
 #ifdef MODEL_LKMM
