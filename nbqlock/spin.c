@@ -23,15 +23,23 @@ static __always_inline int acquire_timed(struct nbq_spin *lock, struct nbq_deadl
 	return nbq_attempt_end(map, waits, ret, subclass, ip);
 }
 
+/* The attempt has no condition, and learns of the holder by which its wait was judged. */
+static __always_inline void init_without_condition(struct nbq_condition *learns)
+{
+	learns->stop = NULL;
+	learns->judged = 0;
+}
+
 static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsigned long ip)
 {
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 	struct lockdep_map *waits = nbq_attempt_begin(map, &never, subclass, ip);
-	struct nbq_condition learns = {};
+	struct nbq_condition learns;
 	bool reported = false;
 	int ret;
 
+	init_without_condition(&learns);
 	while (unlikely(ret = nbq_bare_spin_acquire_unless(&lock->bare, never, waits, ip,
 							   &learns)))
 		nbq_attempt_deadlocked(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD :
@@ -78,10 +86,11 @@ int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
 {
 	struct nbq_deadline deadline = nbq_deadline_after(patience);
 	struct lockdep_map *map = nbq_dep_map_of(lock), *waits;
-	struct nbq_condition learns = {};
+	struct nbq_condition learns;
 	u64 begin = nbq_clock_ns();
 	int ret;
 
+	init_without_condition(&learns);
 	preempt_disable();
 	info->takeovers = nbq_this_pool()->takeovers;
 	waits = nbq_attempt_begin(map, &deadline, 0, _RET_IP_);

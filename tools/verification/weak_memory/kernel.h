@@ -22,6 +22,7 @@ void __VERIFIER_lkmm_fence(const char *);
 #define SHIM_CPU_NUMBER(index)	(index)
 #define SHIM_CPU_INDEX(number)	(number)
 #define shim_stopped_cpu	SHIM_CPUS
+#define shim_moving_cpu		SHIM_CPUS
 extern _Thread_local unsigned int shim_cpu, shim_level;
 extern _Thread_local int shim_preempt_off, shim_irqs_off, shim_bh_off;
 void shim_wait_by_hardware(const void *word);
