@@ -241,7 +241,7 @@ struct nbq_pool {
  * gone. The places stay.
  */
 DECLARE_PER_CPU(unsigned int, __nbq_looks_left);
-#define NBQ_LOOKS	(1U << NBQ_PLACE_BITS)
+#define NBQ_LOOKS	BIT(NBQ_PLACE_BITS)
 
 DECLARE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 

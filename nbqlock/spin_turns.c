@@ -42,7 +42,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
 /* So many abandoned nodes at the end of a queue are passed in search of a waiter. */
 #define MOST_PASSED	4U
 
-/* Does a waiter for this lock stand at the end of the queue, or is it in front of a few of those? */
+/* Does a waiter for this lock stand at the end of the queue, or before a few such nodes there? */
 static bool ends_with_waiter(const struct nbq_queue *queue, const void *lock)
 {
 	const struct nbq_node *node = nbq_decode_tail(READ_ONCE(queue->tail)), *prev;
