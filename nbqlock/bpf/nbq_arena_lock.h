@@ -110,7 +110,7 @@ extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
 #define NBQ_ARENA_NODES		16U
 
 #define NBQ_ARENA_FREE		0U
-#define NBQ_ARENA_WAITS		1U
+#define NBQ_ARENA_WAITS		(1U << 30)
 #define NBQ_ARENA_DEQUEUED	(1U << 31)
 
 /* One array for all objects that a program is linked of. */
@@ -123,23 +123,35 @@ static __always_inline __u32 __arena *nbq_arena_node_of(__u32 name)
 	return &nbq_arena_node[name % (NBQ_ARENA_CPUS * NBQ_ARENA_NODES)];
 }
 
+/*
+ * Does a context of this CPU wait? This one has interrupted it: it runs again only when this one
+ * has ended. Contexts above this one have ended when it goes on, and need not be looked for again.
+ */
+static __always_inline bool nbq_arena_waits_below(__u32 first)
+{
+	__u32 i, states = 0;
+
+	for (i = 1; i < NBQ_ARENA_NODES; i++)
+		states |= READ_ONCE(*nbq_arena_node_of(first + i));
+	return states & NBQ_ARENA_WAITS;
+}
+
 /* Return: a node's name; 0: there is none for this context. */
 static __always_inline __u32 nbq_arena_node_alloc(__u32 cpu)
 {
-	__u32 i, name, state;
+	__u32 i, first = cpu % NBQ_ARENA_CPUS * NBQ_ARENA_NODES;
 
+	/* Not behind that, nor in a queue that may have it in front, by way of other CPUs. */
+	if (nbq_arena_waits_below(first))
+		return 0;
 	for (i = 1; i < NBQ_ARENA_NODES && can_loop; i++) {
-		name = cpu % NBQ_ARENA_CPUS * NBQ_ARENA_NODES + i;
 		/*
 		 * Atomic, as programs in interrupts allocate of the same nodes. Fully ordered:
 		 * a successor gets the name from the tail, and reads WAITS or what came later.
 		 */
-		state = cmpxchg(nbq_arena_node_of(name), NBQ_ARENA_FREE, NBQ_ARENA_WAITS);
-		if (state == NBQ_ARENA_FREE)
-			return name;
-		/* That waiter runs again only when this context has ended: not behind it. */
-		if (state == NBQ_ARENA_WAITS)
-			return 0;
+		if (cmpxchg(nbq_arena_node_of(first + i), NBQ_ARENA_FREE, NBQ_ARENA_WAITS) ==
+		    NBQ_ARENA_FREE)
+			return first + i;
 	}
 	return 0;
 }

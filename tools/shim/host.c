@@ -199,6 +199,11 @@ void __attribute__((__weak__)) shim_arena_start(unsigned int size)
 {
 }
 
+bool __attribute__((__weak__)) shim_is_absent_arena_node(const void *address)
+{
+	return false;
+}
+
 unsigned int __attribute__((__weak__)) shim_arena_nodes_in_use(void)
 {
 	return 0;

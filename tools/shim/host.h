@@ -155,6 +155,8 @@ struct shim_memory shim_arena_nodes(void);
 void shim_arena_start(unsigned int size);
 unsigned int shim_arena_nodes_in_use(void);
 bool shim_is_arena_node(const void *address);
+/* Is this one of those that a CPU does not have? Nobody writes to it. */
+bool shim_is_absent_arena_node(const void *address);
 
 struct shim_memory shim_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);

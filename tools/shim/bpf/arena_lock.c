@@ -77,6 +77,11 @@ struct shim_memory shim_arena_nodes(void)
 {
 	return (struct shim_memory){ nbq_arena_node, sizeof(nbq_arena_node) };
 }
+bool shim_is_absent_arena_node(const void *address)
+{
+	return shim_is_arena_node(address) && *(const u32 *)address == ABSENT;
+}
+
 
 void shim_arena_start(unsigned int size)
 {

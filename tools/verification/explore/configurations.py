@@ -23,7 +23,7 @@ OF_ARENA = ("two_twice", "three_once", "one_node_each", "no_patience", "little_p
             "nmi_in_nmi_one_node", "nmi_waits_for_another_lock", "two_three_times",
             "three_untimed", "three_twice", "two_of_three_twice", "four_once", "three_levels",
             "interrupts_twice", "untimed_around_timeouts", "untimed_behind_timeouts",
-            "untimed_around_two_timeouts", "two_locks_in_turn")
+            "untimed_around_two_timeouts", "two_locks_in_turn", "interrupt_above_a_second_attempt")
 OF_SOME = {"spin_bare": OF_BARE_LAYER, "arena": OF_ARENA}
 
 
@@ -96,6 +96,10 @@ CONFIGURATIONS = (
     Configuration("nmi_in_nmi_above_a_task", "0.0:A 0.3:A? 0.3:A? 1.0:A"),
     Configuration("nmi_in_nmi_with_others", "0.0:A 1.0:A 2.3:A? 2.3:A?", pool=1,
                   slow=("spin",)),
+
+    # An attempt that has given up is followed by another, with another node. An interrupt above
+    # that finds the first one free, and must not queue behind what it has interrupted.
+    Configuration("interrupt_above_a_second_attempt", "0.0:A?,A 0.3:A 1.0:A 2.0:A"),
 
     # The inner of two contexts of a level holds what the holder of another lock waits for. The
     # word of spin does not tell it from the outer one: -EDEADLK.

@@ -101,8 +101,9 @@ bool sharing_touch(unsigned int context, const void *address, bool writes)
 	if (place.room == SHIM_POOL)
 		return touch(&pool_touched[place.cpu][place.level][place.word],
 			     &pool_shared[place.word], context, writes);
-	if (is_in(shim_machine_memory(), address) || is_in(shim_sockets_memory(), address) ||
-	    shim_is_arena_node(address))
+	if (shim_is_arena_node(address))
+		return !shim_is_absent_arena_node(address);
+	if (is_in(shim_machine_memory(), address) || is_in(shim_sockets_memory(), address))
 		return true;
 	note_static(address);
 	return address != &nbq_deadlock_checks && address != &nbq_sockets_number &&

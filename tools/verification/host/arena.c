@@ -16,7 +16,7 @@
 /* Of the CPU of this number. */
 #define NODE(cpu, i)	((cpu) * NBQ_ARENA_NODES + (i))
 
-static struct nbq_X lock;
+static struct nbq_X lock, other;
 static unsigned int served[SHIM_CPUS];
 static unsigned int served_number;
 
@@ -29,6 +29,7 @@ static void note_order(struct coro *coro)
 static void begin(void)
 {
 	coros_begin(&lock, 1, NODES);
+	other = (struct nbq_X){ };
 	test_clock(0, 0);
 	served_number = 0;
 }
@@ -273,6 +274,51 @@ static void above_a_waiter_it_waits_in_no_queue(void)
 	end();
 }
 
+/*
+ * A task gives up, and waits again with its CPU's second node. The first one, which its successor
+ * has skipped, is free.
+ */
+static void wait_again(struct nbq_X *at, unsigned int cpu, unsigned int holder, unsigned int succ)
+{
+	coros_start_holder(holder, at, NULL);
+	ENQUEUE(at, PATIENCE, cpu);
+	ENQUEUE(at, KTIME_MAX, succ);
+	test_now += PATIENCE;
+	EXPECT_END(-ETIMEDOUT, cpu);
+	ENQUEUE(at, KTIME_MAX, cpu);
+	EXPECT(at->tail == NODE(cpu, 2));
+	EXPECT(coro_until_poll(&coros[succ]));
+	EXPECT(nbq_arena_node[NODE(cpu, 1)] == NBQ_ARENA_FREE);
+}
+
+static void above_a_second_attempt_it_waits_in_no_queue(void)
+{
+	begin();
+	wait_again(&lock, 1, 0, 2);
+	coros_start(CORO_ABOVE(1), &lock, KTIME_MAX);
+	EXPECT(coro_until_poll(&coros[CORO_ABOVE(1)]));
+	EXPECT(lock.tail == NODE(1, 2));
+	EXPECT_END(0, 0, 2, CORO_ABOVE(1), 1);
+	end();
+}
+
+/* Of each queue the head is below an interrupt that waits for the other lock. */
+static void two_free_locks_do_not_block_each_other(void)
+{
+	begin();
+	wait_again(&lock, 0, 2, 3);
+	wait_again(&other, 1, 4, 5);
+	coros_start(CORO_ABOVE(0), &other, KTIME_MAX);
+	coros_start(CORO_ABOVE(1), &lock, KTIME_MAX);
+	EXPECT(coro_until_poll(&coros[CORO_ABOVE(0)]));
+	EXPECT(coro_until_poll(&coros[CORO_ABOVE(1)]));
+	EXPECT_END(0, 2, 3, 4, 5);
+	EXPECT(lock.owner == 0 && other.owner == 0);
+	EXPECT_END(0, CORO_ABOVE(0), CORO_ABOVE(1), 0, 1);
+	EXPECT(nbq_X_destroy(&other) == 0);
+	end();
+}
+
 static void interrupts_are_as_before_after_a_failure_and_a_release(void)
 {
 	unsigned long flags = 0;
@@ -344,6 +390,8 @@ int main(void)
 		TEST_CASE(without_a_free_node_it_waits_in_no_queue),
 		TEST_CASE(above_the_holder_it_is_a_deadlock),
 		TEST_CASE(above_a_waiter_it_waits_in_no_queue),
+		TEST_CASE(above_a_second_attempt_it_waits_in_no_queue),
+		TEST_CASE(two_free_locks_do_not_block_each_other),
 		TEST_CASE(interrupts_are_as_before_after_a_failure_and_a_release),
 		TEST_CASE(a_stray_write_leads_nowhere_else),
 	};
