@@ -73,18 +73,24 @@ goes_on:								\
 
 /*
  * clang 19 has no such instruction. x86 needs none; elsewhere a fully ordered swap stands for it.
- * (Of a fetch-and-add whose result is not used clang makes an operation without order.)
+ *
+ * Not the smp_store_release() of libarena: that has a fetch-and-add whose result is not used, of
+ * which clang makes an operation without order.
  */
-#ifndef smp_store_release
+#ifndef nbq_smp_store_release
 #ifdef __TARGET_ARCH_x86
-#define smp_store_release(p, value)					\
+#define nbq_smp_store_release(p, value)				\
 do {									\
 	barrier();							\
 	WRITE_ONCE(*(p), value);					\
 } while (0)
 #else
-#define smp_store_release(p, value)	((void)xchg(p, value))
+#define nbq_smp_store_release(p, value)	((void)xchg(p, value))
 #endif
+#endif
+
+#ifndef __maybe_unused
+#define __maybe_unused	__attribute__((unused))
 #endif
 
 #ifndef EBUSY
@@ -278,7 +284,7 @@ static __always_inline int nbq_arena_trylock(struct nbq_arena_lock __arena *lock
 static __always_inline void nbq_arena_unlock(struct nbq_arena_lock __arena *lock)
 {
 	/* RELEASE, pairs with the ACQUIRE in nbq_arena_take(). */
-	smp_store_release(&lock->owner, 0);
+	nbq_smp_store_release(&lock->owner, 0);
 	bpf_preempt_enable();
 }
 

@@ -112,6 +112,7 @@ def programs(kernel):
 
 RELEASE = """\
 #include "vmlinux.h"
+#include <bpf_atomic.h>
 #include <nbq_arena_lock.h>
 
 struct nbq_arena_lock __arena lock;
@@ -125,14 +126,18 @@ int release(void)
 
 
 def release_off_x86(kernel):
-    """The instructions of a release in a program for another processor than x86."""
+    """The instructions of a release in a program for another processor than x86.
+
+    In a program that has libarena's macros before.
+    """
     with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
         build = Build(Path(folder), kernel)
         source, made = Path(folder) / "release.c", Path(folder) / "release.s"
         source.write_text(RELEASE)
         done(CLANG, *(option for option in CLANG_OPTIONS if "TARGET_ARCH" not in option),
              *build.known, f"-I{LOAD}", f"-I{folder}", f"-I{HEADER}",
-             f"-I{build.tools / 'include'}", "-g0", "-S", source, "-o", made)
+             f"-I{kernel.source / LIBARENA}", f"-I{build.tools / 'include'}", "-g0", "-S", source,
+             "-o", made)
         return re.findall(r"^release:.*?exit", made.read_text(), re.MULTILINE | re.DOTALL)[0]
 
 

@@ -24,6 +24,9 @@
 /* Has the program looped as often as it may? NULL: never. */
 extern bool (*shim_loop_is_over)(void);
 
+/* As what it has on x86, where no store overtakes another access. */
+#define nbq_smp_store_release(p, value)	smp_store_release(p, value)
+
 #define can_loop	(!shim_loop_is_over || !shim_loop_is_over())
 
 u64 bpf_ktime_get_ns(void);

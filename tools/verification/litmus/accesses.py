@@ -11,7 +11,7 @@ from testbed.common import PROJECT
 
 # Who is asked for an order, or could have been: all that is atomic.
 ORDERED = re.compile(
-    r"\b((?:this_cpu_)?(?:try_)?(?:cmp)?xchg\w*|smp_load_acquire|smp_store_release"
+    r"\b((?:this_cpu_)?(?:try_)?(?:cmp)?xchg\w*|smp_load_acquire|(?:nbq_)?smp_store_release"
     r"|smp_store_mb|smp_[rw]?mb|smp_mb__\w+|smp_cond_load_acquire|smp_acquire__after_ctrl_dep"
     r"|[rw]?mb|atomic(?:_long|64)?_(?!notifier_)\w+|rcu_(?:dereference|assign_pointer)\w*"
     r"|(?:test_and_)?(?:set|clear|change)_bit\w*)(?=\()")

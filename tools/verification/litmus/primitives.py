@@ -39,11 +39,12 @@ def in_model(primitive):
     """What the memory model calls one of the code's: it has no sizes.
 
     Nor has it contexts that interrupt each other on a CPU; they are CPUs there. A
-    try_cmpxchg() returns whether it has swapped, which there is to compare what it found.
+    try_cmpxchg() returns whether it has swapped, which there is to compare what it found. Of
+    nbq_arena_lock.h, a BPF program's surroundings have one that is not the kernel's.
     """
     if primitive == "cmpxchg_local":
         return "cmpxchg_relaxed"
-    return re.sub(r"^atomic(_long|64)_", "atomic_", primitive.removeprefix("try_"))
+    return re.sub(r"^atomic(_long|64)_", "atomic_", primitive.removeprefix("try_").removeprefix("nbq_"))
 
 
 def family(primitive):

@@ -21,10 +21,10 @@ ORDERS = (
     (re.compile(rf"\b({SWAPS})_(?:acquire|release)(?=\()"), (r"\1_relaxed",)),
     (re.compile(rf"\b({SWAPS})(?=\()"), (r"\1_acquire", r"\1_release")),
     (re.compile(r"\bsmp_load_acquire(?=\()"), ("READ_ONCE",)),
-    (re.compile(r"\bsmp_store_release(?=\()"), ("WRITE_ONCE",)),
+    (re.compile(r"\b(?:nbq_)?smp_store_release(?=\()"), ("WRITE_ONCE",)),
     (re.compile(r"\bsmp_(?:mb|rmb|wmb|mb__\w+|acquire__after_ctrl_dep)(?=\()"), ("",)),
 )
-STORE = re.compile(r"(?:WRITE_ONCE|smp_store_release)\(|[^=;{]*?[\w)\]]\s*(?:[-+*/|&^]|<<|>>)?=[^=]"
+STORE = re.compile(r"(?:WRITE_ONCE|(?:nbq_)?smp_store_release)\(|[^=;{]*?[\w)\]]\s*(?:[-+*/|&^]|<<|>>)?=[^=]"
                    r"|[^=;{(]*(?:\+\+|--);")
 CALL = re.compile(r"(?:\w+|\w+->\w+)\(")
 FREE = re.compile(r"nbq_node_(?:free|reclaim)\w*\(")
