@@ -187,8 +187,11 @@ static __always_inline bool nbq_arena_take(struct nbq_arena_lock __arena *lock, 
 	return cmpxchg(&lock->owner, 0, self) == 0;
 }
 
-/* As this may not be inlined, its loop has a budget of its own from the verifier. */
-__weak __noinline
+/*
+ * As this is not inlined, its loop has a budget of its own from the verifier. Static: Linux 6.12
+ * and 6.18 let no program call a global function with preemption off.
+ */
+static __noinline __maybe_unused
 int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 {
 	__u32 self = bpf_get_smp_processor_id() + 1;

@@ -3,7 +3,7 @@
 
 from arena.build import OURS, release_off_x86
 from arena.runs import all_parts, run_all
-from ci.common import DEBIAN_NEWEST, RQSPINLOCK, Case, clean_guest
+from ci.common import DEBIAN_6_12, DEBIAN_NEWEST, RQSPINLOCK, Case, clean_guest
 from ci.kernel_table import On, runs_on
 
 # Of what a busy machine may keep from coming up: a CPU that has no core for 250 ms times out.
@@ -33,3 +33,6 @@ def arena():
     # It is for up to 8192 CPUs, which libarena's lock refuses.
     yield On(DEBIAN_NEWEST, "locks in BPF arenas")
     yield from cases("arena, Debian", DEBIAN_NEWEST, all_parts([OURS]))
+    # Debian 13's own.
+    yield On(DEBIAN_6_12, "locks in BPF arenas")
+    yield from cases("arena, 6.12", DEBIAN_6_12, all_parts([OURS], has_irqsave=False))
