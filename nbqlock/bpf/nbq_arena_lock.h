@@ -267,15 +267,15 @@ static __always_inline int nbq_arena_lock(struct nbq_arena_lock __arena *lock, _
  * Also before those who wait for it.
  *
  * Context: As nbq_arena_lock().
- * Return: 0, or %-EBUSY.
+ * Return: true if the lock is held now.
  */
-static __always_inline int nbq_arena_trylock(struct nbq_arena_lock __arena *lock)
+static __always_inline bool nbq_arena_trylock(struct nbq_arena_lock __arena *lock)
 {
 	bpf_preempt_disable();
 	if (!READ_ONCE(lock->owner) && nbq_arena_take(lock, bpf_get_smp_processor_id() + 1))
-		return 0;
+		return true;
 	bpf_preempt_enable();
-	return -EBUSY;
+	return false;
 }
 
 /**

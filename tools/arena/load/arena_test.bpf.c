@@ -106,11 +106,9 @@ int sleepable(struct attempts *attempts)
 SEC("syscall")
 int try_once(struct attempts *attempts)
 {
-	int error = nbq_arena_trylock(&lock);
-
-	attempts->other_error = error;
-	if (error)
+	if (!nbq_arena_trylock(&lock))
 		return 0;
+	attempts->acquired++;
 	counter++;
 	second_counter++;
 	nbq_arena_unlock(&lock);

@@ -50,7 +50,7 @@ int shim_arena_lock(struct nbq_arena_lock *lock, u64 patience_ns)
 	return nbq_arena_lock(lock, patience_ns);
 }
 
-int shim_arena_trylock(struct nbq_arena_lock *lock)
+bool shim_arena_trylock(struct nbq_arena_lock *lock)
 {
 	return nbq_arena_trylock(lock);
 }

@@ -6,7 +6,7 @@
 #include <nbqlock/bpf/nbq_arena_lock.h>
 
 int shim_arena_lock(struct nbq_arena_lock *lock, u64 patience_ns);
-int shim_arena_trylock(struct nbq_arena_lock *lock);
+bool shim_arena_trylock(struct nbq_arena_lock *lock);
 void shim_arena_unlock(struct nbq_arena_lock *lock);
 /* An acquisition by a CPU of its own, which frees the nodes that the tail names. */
 int shim_arena_sweep(struct nbq_arena_lock *lock);

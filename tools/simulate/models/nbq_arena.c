@@ -21,8 +21,9 @@ static int arena_init(union stress_lock *lock, unsigned int place)
 
 static int arena_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
-	return patience > 0 ? shim_arena_lock(arena_of(lock), patience) :
-			      shim_arena_trylock(arena_of(lock));
+	if (patience > 0)
+		return shim_arena_lock(arena_of(lock), patience);
+	return shim_arena_trylock(arena_of(lock)) ? 0 : -EBUSY;
 }
 
 static void arena_unlock(union stress_lock *lock, struct stress_waiter *me)

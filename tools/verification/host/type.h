@@ -128,13 +128,15 @@ static inline void nbq_X_init(struct nbq_arena_lock *lock)
 
 static inline bool nbq_X_trylock(struct nbq_arena_lock *lock)
 {
-	return !shim_arena_trylock(lock);
+	return shim_arena_trylock(lock);
 }
 
 /* Without patience it does not queue, as those of the other types. */
 static inline int nbq_X_lock_timeout(struct nbq_arena_lock *lock, ktime_t patience)
 {
-	return patience > 0 ? shim_arena_lock(lock, patience) : shim_arena_trylock(lock);
+	if (patience > 0)
+		return shim_arena_lock(lock, patience);
+	return shim_arena_trylock(lock) ? 0 : -EBUSY;
 }
 
 /* Of deadlines that have passed already. */

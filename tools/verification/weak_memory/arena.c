@@ -53,7 +53,7 @@ static noinline bool acquire(char how)
 
 	polls_in_vain = 0;
 	if (how == 'T')
-		return !nbq_arena_trylock(&lock);
+		return nbq_arena_trylock(&lock);
 	/* Without end; or over at the first poll in vain. */
 	ret = nbq_arena_lock(&lock, how == 'L' ? ~0ULL : 0);
 	check(!ret || (how != 'L' && ret == -ETIMEDOUT));
