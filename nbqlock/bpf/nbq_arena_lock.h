@@ -119,9 +119,16 @@ extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
 #define NBQ_ARENA_WAITS		(1U << 30)
 #define NBQ_ARENA_DEQUEUED	(1U << 31)
 
-/* One array for all objects that a program is linked of. */
+/*
+ * One array for all objects that a program is linked of. A linker keeps the memory of each
+ * definition, and uses the first: all objects but one are compiled with NBQ_ARENA_NODES_ELSEWHERE.
+ */
+#ifdef NBQ_ARENA_NODES_ELSEWHERE
+extern __u32 __hidden __arena nbq_arena_node[NBQ_ARENA_CPUS * NBQ_ARENA_NODES];
+#else
 __u32 __weak __hidden __arena nbq_arena_node[NBQ_ARENA_CPUS * NBQ_ARENA_NODES]
 	__attribute__((aligned(NBQ_ARENA_NODES * sizeof(__u32))));
+#endif
 
 /* Whatever the name is, there is a node: a stray write into a lock leads nowhere else. */
 static __always_inline __u32 __arena *nbq_arena_node_of(__u32 name)

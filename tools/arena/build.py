@@ -17,6 +17,7 @@ EXAMPLE = PROJECT / "Documentation/arena-example"
 PACKET = PROJECT / "tools/rqspinlock/load/selftest"	# network_helpers.h
 LIBARENA = f"{SELFTESTS}/libarena/include"
 PROGRAM, TEST = f"{SELFTESTS}/progs/arena_spin_lock.c", f"{SELFTESTS}/prog_tests/arena_spin_lock.c"
+OBJECTS = 7	# of a linked program: so many definitions of the nodes do not fit in its arena
 LIBRARIES = ("-lelf", "-lz", "-pthread")
 LOCKS = OURS, THEIRS = "nbq_arena_lock", "arena_spin_lock"
 OPTIONS = {
@@ -55,18 +56,35 @@ class Build:
         """A program with its BPF programs in it. user: files and options of its own side."""
         place = self.folder / f"{name}.d"
         place.mkdir()
-        made = place / "programs.o"
+        self.compile(program, place / "programs.o", *options)
+        self.make_program(name, place / "programs.o", skeleton, [*options, *user])
+
+    def compile(self, program, made, *options):
         includes = [f"-I{folder}" for folder in
                     (LOAD, self.folder, HEADER, self.source / SELFTESTS, self.source / LIBARENA,
                      self.tools / "include")]
         done(CLANG, *CLANG_OPTIONS, "-DENABLE_ATOMICS_TESTS", *self.known, *options, *includes,
              "-c", program, "-o", made)
-        done(self.tools / "bpftool", "gen", "skeleton", made, "name", skeleton,
-             output=place / f"{skeleton}.skel.h")
-        done("gcc", *FOR_A_GUEST, *options, f"-I{place}", f"-I{HEADER}",
+
+    def make_program(self, name, programs, skeleton, user):
+        """The user's side of an object with programs."""
+        done(self.tools / "bpftool", "gen", "skeleton", programs, "name", skeleton,
+             output=programs.parent / f"{skeleton}.skel.h")
+        done("gcc", *FOR_A_GUEST, f"-I{programs.parent}", f"-I{HEADER}",
              f"-I{self.tools / 'include'}", *user, self.tools / "libbpf.a", *LIBRARIES,
              "-o", self.folder / name)
 
+    def make_linked(self):
+        """A program of several objects, each with the lock's header."""
+        place = self.folder / "linked.d"
+        place.mkdir()
+        sources = LOAD / "linked"
+        objects = []
+        for number in range(1, OBJECTS + 1):
+            objects.append(place / f"{number}.o")
+            self.compile(sources / "linked.bpf.c", objects[-1], f"-DOBJECT={number}")
+        done(self.tools / "bpftool", "gen", "object", place / "linked.o", *objects)
+        self.make_program("linked", place / "linked.o", "linked", [sources / "linked.c"])
 
     def make_example(self):
         """The example, by its own Makefile."""
@@ -87,6 +105,7 @@ def build_in(folder, kernel):
         build.make(kernels_test_of(lock), "arena_spin_lock", kernel.source / PROGRAM,
                    [f"-I{LOAD / 'selftest'}", f"-I{PACKET}", kernel.source / TEST,
                     LOAD / "selftest/runner.c"], OPTIONS_OF_TEST[lock])
+    build.make_linked()
     build.make_example()
 
 
@@ -94,7 +113,7 @@ def programs(kernel):
     """{name: content} of the programs for a guest, each with both its sides, and libraries."""
     if not (kernel.source / LIBARENA).exists():
         raise Unavailable(f"Linux {kernel.version} has no {LIBARENA} here")
-    names = ["arena_example",
+    names = ["arena_example", "linked",
              *(name(lock) for lock in LOCKS for name in (program_of, kernels_test_of))]
     texts = [path.read_bytes() for path in
              (*sorted(LOAD.rglob("*.[ch]")), *sorted(HEADER.glob("*.h")),

@@ -9,6 +9,7 @@ An x86-64 kernel in QEMU, with 4 CPUs, runs BPF programs on both:
   stray-writes       ours: random words in the lock and its nodes
   callback           ours: a callback above the holder
   selftest           prog_tests/arena_spin_lock.c as it is
+  linked, example    ours: a program of several objects; Documentation/arena-example
 
 Then the speed: of the programs in the guest, whose processor is emulated, and of both locks' texts
 compiled for this machine. Documentation/arena.rst has the results.

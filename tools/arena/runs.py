@@ -87,6 +87,7 @@ def all_parts(locks=LOCKS, has_irqsave=True):
             *(ArenaPart(OURS, what) for what in ("positions", "counter", "stray-writes",
                                                  "callback")),
             *(map(kernels_test, locks) if has_irqsave else ()),
+            ArenaPart(OURS, "a program of several objects", "linked"),
             ArenaPart(OURS, "the example", "arena_example")]
 
 
