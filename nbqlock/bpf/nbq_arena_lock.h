@@ -25,7 +25,7 @@
  *
  * Departures from the paper: the holder has dequeued, so that no node is held with the lock, and
  * none is needed without contention. An attempt that finds no node free, or a waiter of its CPU
- * below it, spins on owner.
+ * below it, spins on owner. A waiter whose predecessor is no waiter, by a stray write, is a head.
  *
  * How to use it: Documentation/arena.rst.
  */
@@ -93,6 +93,9 @@ do {									\
 #define __maybe_unused	__attribute__((unused))
 #endif
 
+#ifndef EFAULT
+#define EFAULT		14
+#endif
 #ifndef EBUSY
 #define EBUSY		16
 #endif
@@ -169,6 +172,35 @@ static __always_inline __u32 nbq_arena_node_alloc(__u32 cpu)
 	return 0;
 }
 
+/* The predecessor of a node by this name. Only stray writes name the node itself: none. */
+static __always_inline __u32 nbq_arena_pred(__u32 name, __u32 node)
+{
+	name %= NBQ_ARENA_CPUS * NBQ_ARENA_NODES;
+	return name == node ? 0 : name;
+}
+
+/*
+ * Poll pred, and skip it if its context has dequeued.
+ *
+ *	.. pred2 pred node	-> .. pred2 node
+ *
+ * Of a predecessor nothing but WAITS and DEQUEUED is read. Else a stray write has made it one, and
+ * this waiter is a head: that costs the order of waiters, and no more.
+ *
+ * Return: the predecessor from now on; 0: none.
+ */
+static __always_inline __u32 nbq_arena_poll(__u32 pred, __u32 node)
+{
+	__u32 state = READ_ONCE(*nbq_arena_node_of(pred));
+
+	if (state == NBQ_ARENA_WAITS)
+		return pred;
+	if (!(state & NBQ_ARENA_DEQUEUED))
+		return 0;
+	WRITE_ONCE(*nbq_arena_node_of(pred), NBQ_ARENA_FREE);
+	return nbq_arena_pred(state & ~NBQ_ARENA_DEQUEUED, node);
+}
+
 /*
  * Dequeue: the head (pred is 0) or a waiter behind pred.
  *
@@ -188,10 +220,18 @@ static __always_inline void nbq_arena_dequeue(struct nbq_arena_lock __arena *loc
 		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_DEQUEUED | pred);
 }
 
-/* ACQUIRE, pairs with the RELEASE in nbq_arena_unlock(). */
-static __always_inline bool nbq_arena_take(struct nbq_arena_lock __arena *lock, __u32 self)
+/*
+ * ACQUIRE, pairs with the RELEASE in nbq_arena_unlock().
+ *
+ * In a page that the arena does not have, loads read 0, and a swap seems to have been made.
+ *
+ * Return: 0, -EBUSY, or -EFAULT.
+ */
+static __always_inline int nbq_arena_take(struct nbq_arena_lock __arena *lock, __u32 self)
 {
-	return cmpxchg(&lock->owner, 0, self) == 0;
+	if (cmpxchg(&lock->owner, 0, self))
+		return -EBUSY;
+	return READ_ONCE(lock->owner) == self ? 0 : -EFAULT;
 }
 
 /*
@@ -203,7 +243,7 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 {
 	__u32 self = bpf_get_smp_processor_id() + 1;
 	__u64 start = bpf_ktime_get_ns();
-	__u32 node, pred, state;
+	__u32 node, pred, polled;
 	int ret = -ETIMEDOUT;
 
 	/* Its holder runs again only when this context has ended. */
@@ -214,22 +254,22 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 	 * Fully ordered: see nbq_arena_node_alloc(). All predecessors were enqueued before: what is
 	 * read of their nodes is WAITS or what came later.
 	 */
-	pred = node ? xchg(&lock->tail, node) : 0;
+	pred = node ? nbq_arena_pred(xchg(&lock->tail, node), node) : 0;
 	while (can_loop) {
+		polled = pred;
 		if (pred) {
-			state = READ_ONCE(*nbq_arena_node_of(pred));
-			if (state & NBQ_ARENA_DEQUEUED) {
-				WRITE_ONCE(*nbq_arena_node_of(pred), NBQ_ARENA_FREE);
-				pred = state & ~NBQ_ARENA_DEQUEUED;
-				continue;
-			}
-		} else if (!READ_ONCE(lock->owner) && nbq_arena_take(lock, self)) {
-			ret = 0;
-			break;
+			pred = nbq_arena_poll(pred, node);
+		} else if (!READ_ONCE(lock->owner)) {
+			ret = nbq_arena_take(lock, self);
+			if (ret != -EBUSY)
+				break;
+			ret = -ETIMEDOUT;
 		}
+		/* Also between nodes that are skipped, of which there may be thousands. */
 		if (bpf_ktime_get_ns() - start >= patience_ns)
 			break;
-		cpu_relax();
+		if (pred == polled)
+			cpu_relax();
 	}
 	if (node)
 		nbq_arena_dequeue(lock, node, pred);
@@ -253,15 +293,17 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
  * * 0 - the lock is held
  * * %-ETIMEDOUT - the patience is over
  * * %-EDEADLK - this CPU holds the lock, below this context
+ * * %-EFAULT - the arena has no memory there
  */
 static __always_inline int nbq_arena_lock(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 {
-	int ret;
+	int ret = -EBUSY;
 
 	bpf_preempt_disable();
-	if (!READ_ONCE(lock->tail) && nbq_arena_take(lock, bpf_get_smp_processor_id() + 1))
-		return 0;
-	ret = nbq_arena_lock_slow(lock, patience_ns);
+	if (!READ_ONCE(lock->tail))
+		ret = nbq_arena_take(lock, bpf_get_smp_processor_id() + 1);
+	if (ret == -EBUSY)
+		ret = nbq_arena_lock_slow(lock, patience_ns);
 	if (ret)
 		bpf_preempt_enable();
 	return ret;
@@ -279,7 +321,7 @@ static __always_inline int nbq_arena_lock(struct nbq_arena_lock __arena *lock, _
 static __always_inline bool nbq_arena_trylock(struct nbq_arena_lock __arena *lock)
 {
 	bpf_preempt_disable();
-	if (!READ_ONCE(lock->owner) && nbq_arena_take(lock, bpf_get_smp_processor_id() + 1))
+	if (!READ_ONCE(lock->owner) && !nbq_arena_take(lock, bpf_get_smp_processor_id() + 1))
 		return true;
 	bpf_preempt_enable();
 	return false;

@@ -7,6 +7,7 @@ An x86-64 kernel in QEMU, with 4 CPUs, runs BPF programs on both:
   positions          ours: waiters leave, each set of three, in both orders
   counter            ours: many attempts, with callbacks of timers above them
   stray-writes       ours: random words in the lock and its nodes
+  no-page            ours: a lock in a page that the arena does not have
   callback           ours: a callback above the holder
   selftest           prog_tests/arena_spin_lock.c as it is
   linked, example    ours: a program of several objects; Documentation/arena-example

@@ -85,7 +85,7 @@ def all_parts(locks=LOCKS, has_irqsave=True):
     """
     return [*map(AfterTimeout, locks),
             *(ArenaPart(OURS, what) for what in ("positions", "counter", "stray-writes",
-                                                 "callback")),
+                                                 "no-page", "callback")),
             *(map(kernels_test, locks) if has_irqsave else ()),
             ArenaPart(OURS, "a program of several objects", "linked"),
             ArenaPart(OURS, "the example", "arena_example")]

@@ -26,7 +26,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARENA);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 100);
+	__uint(max_entries, ARENA_PAGES);
 	__ulong(map_extra, 1ULL << 44);
 } arena SEC(".maps");
 
@@ -112,6 +112,26 @@ int try_once(struct attempts *attempts)
 	counter++;
 	second_counter++;
 	nbq_arena_unlock(&lock);
+	return 0;
+}
+
+/* A lock in a page that the arena does not have. */
+SEC("syscall")
+int without_page(struct attempts *attempts)
+{
+	struct nbq_arena_lock __arena *missing =
+		(struct nbq_arena_lock __arena *)((char __arena *)&lock + attempts->number * 4096);
+	int error = nbq_arena_lock(missing, attempts->patience_ns);
+
+	attempts->other_error = error;
+	if (!error) {
+		attempts->acquired++;
+		nbq_arena_unlock(missing);
+	}
+	if (nbq_arena_trylock(missing)) {
+		attempts->acquired++;
+		nbq_arena_unlock(missing);
+	}
 	return 0;
 }
 #endif

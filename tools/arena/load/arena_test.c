@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs the programs of arena_test.bpf.c: waiters that give up, at each position; a counter; stray
- * writes; a callback above the holder; speed.
+ * writes; a lock without memory; a callback above the holder; speed.
  *
  * The holder that does not come back is this program: it writes the lock's word, in the memory
  * that it shares with the programs.
  *
- * Usage: arena_test after-timeout|positions|counter|stray-writes|callback|speed
+ * Usage: arena_test after-timeout|positions|counter|stray-writes|no-page|callback|speed
  * Prints a line for what it finds; the exit status is 1 if something is wrong, 2 for bad words.
  */
 #define _GNU_SOURCE
@@ -394,7 +394,8 @@ static void *attempt_until_stopped(void *argument)
 		run(test->progs.sleepable, &attempts);
 		thread->sum.acquired += attempts.acquired;
 		thread->sum.timeouts += attempts.timeouts;
-		if (attempts.other_error && attempts.other_error != -EDEADLK)
+		if (attempts.other_error && attempts.other_error != -EDEADLK &&
+		    attempts.other_error != -EFAULT)
 			thread->sum.other_error = attempts.other_error;
 	}
 	return NULL;
@@ -446,10 +447,45 @@ static void write_astray(const char *where, bool also_owner)
 	expect_whole();
 }
 
+/* One word, in a free lock: the next attempts are served. */
+static void stray_tail(void)
+{
+	/* Nodes of a CPU that attempts and of others, what is no node's name, all bits. */
+	static const u32 words[] = { 1, 2, 16, 17, 0x1234, 0x7fffffff, 0xdeadbeef, ~0U };
+	unsigned int i, number;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		test->arena->lock.tail = words[i];
+		number = served();
+		printf("%s: a stray tail 0x%x: %u of 3 attempts acquired\n", NAME, words[i],
+		       number);
+		if (number != 3)
+			fail("a stray tail stays");
+		expect_whole();
+	}
+}
+
 static void stray_writes(void)
 {
+	stray_tail();
 	write_astray("the queue", false);
 	write_astray("the lock, too", true);
+}
+
+/* The arena's variables are in its first pages: it has no others. */
+static void no_page(void)
+{
+	struct attempts attempts = { .patience_ns = LONG_NS, .number = ARENA_PAGES - 1 };
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		run(test->progs.without_page, &attempts);
+		if (attempts.acquired || attempts.other_error != -EFAULT)
+			fail("a lock without memory: acquired %u times, error %d",
+			     attempts.acquired, attempts.other_error);
+	}
+	printf("%s: a lock in a page that the arena does not have: -EFAULT\n", NAME);
+	expect_whole();
 }
 #endif
 
@@ -528,6 +564,7 @@ static const struct {
 	{ "counter", counter },
 #ifndef OF_LIBARENA
 	{ "stray-writes", stray_writes },
+	{ "no-page", no_page },
 #endif
 	{ "callback", callback },
 	{ "speed", speed },

@@ -3,6 +3,8 @@
 #ifndef ARENA_TEST_H
 #define ARENA_TEST_H
 
+#define ARENA_PAGES	100
+
 /* What a program has for its context: what it is to do, and how that went. */
 struct attempts {
 	unsigned long long patience_ns;

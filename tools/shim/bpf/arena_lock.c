@@ -62,26 +62,30 @@ void shim_arena_unlock(struct nbq_arena_lock *lock)
 
 int shim_arena_sweep(struct nbq_arena_lock *lock)
 {
-	unsigned int cpu = shim_cpu;
+	unsigned int cpu = shim_cpu, tail;
 	int ret;
 
 	shim_cpu = SHIM_CPUS - 1;
-	ret = nbq_arena_lock(lock, 0);
+	/* Each of them skips a node: one that skips none will not, however often it is made. */
+	do {
+		tail = lock->tail;
+		ret = nbq_arena_lock(lock, 0);
+	} while (ret && lock->tail != tail);
 	if (!ret)
 		nbq_arena_unlock(lock);
 	shim_cpu = cpu;
 	return ret;
 }
 
-struct shim_memory shim_arena_nodes(void)
-{
-	return (struct shim_memory){ nbq_arena_node, sizeof(nbq_arena_node) };
-}
 bool shim_is_absent_arena_node(const void *address)
 {
 	return shim_is_arena_node(address) && *(const u32 *)address == ABSENT;
 }
 
+struct shim_memory shim_arena_nodes(void)
+{
+	return (struct shim_memory){ nbq_arena_node, sizeof(nbq_arena_node) };
+}
 
 void shim_arena_start(unsigned int size)
 {

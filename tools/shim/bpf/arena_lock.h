@@ -8,7 +8,7 @@
 int shim_arena_lock(struct nbq_arena_lock *lock, u64 patience_ns);
 bool shim_arena_trylock(struct nbq_arena_lock *lock);
 void shim_arena_unlock(struct nbq_arena_lock *lock);
-/* An acquisition by a CPU of its own, which frees the nodes that the tail names. */
+/* Attempts by a CPU of its own, which free the nodes that the tail names, and acquire. */
 int shim_arena_sweep(struct nbq_arena_lock *lock);
 
 #endif

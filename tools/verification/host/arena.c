@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * nbq_arena_lock: contexts that give up at each position of its queue; what it does without a node,
- * above a holder or waiter of its CPU, and with words that a stray write has changed.
+ * above a holder or waiter of its CPU, with words that a stray write has changed, and where the
+ * arena has no memory.
  */
 #include <string.h>
 
@@ -335,6 +336,98 @@ static void interrupts_are_as_before_after_a_failure_and_a_release(void)
 	end();
 }
 
+/* One word, in a free lock; then attempts as those of every CPU. */
+static void a_stray_tail_is_gone_after_an_attempt(void)
+{
+	static const u32 words[] = {
+		1, NODE(0, 1), NODE(0, 2), NODE(1, 0), NODE(1, 1), NODE(2, NODES), 0x1234,
+		0x7fffffff, 0xdeadbeef, ~0U, NBQ_ARENA_WAITS, NBQ_ARENA_DEQUEUED,
+		NBQ_ARENA_CPUS * NBQ_ARENA_NODES, NBQ_ARENA_CPUS * NBQ_ARENA_NODES + NODE(0, 1),
+	};
+	unsigned int i, cpu;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]) && !test_has_failed(); i++) {
+		for (cpu = 0; cpu < 3; cpu++) {
+			begin();
+			test_clock(0, PATIENCE / 8);
+			lock.tail = words[i];
+			EXPECT(try_as(&lock, PATIENCE, cpu, 0) == 0);
+			EXPECT(lock.tail == 0 && shim_nodes_in_use() == 0);
+			lock.tail = words[i];
+			EXPECT(try_as(&lock, 1, cpu, 0) == -ETIMEDOUT || lock.tail == 0);
+			EXPECT(try_as(&lock, PATIENCE, cpu, 0) == 0);
+			end();
+		}
+	}
+}
+
+/*
+ * The tail names the node that a newcomer is about to enqueue: it is behind another, which is
+ * behind it. As soon as one has given up, the other one is served.
+ */
+static void waiters_that_a_stray_tail_has_put_behind_each_other_end(void)
+{
+	begin();
+	lock.tail = NODE(2, 1);
+	coros_start(2, &lock, KTIME_MAX);
+	EXPECT(coro_until(&coros[2], SHIM_OP_XCHG, &lock.tail));
+	start_waiter(1, PATIENCE);
+	EXPECT(coro_until_poll(&coros[2]));
+	EXPECT(coro_until_poll(&coros[1]));
+	test_now = PATIENCE;
+	EXPECT_END(-ETIMEDOUT, 1);
+	EXPECT_END(0, 2);
+	end();
+}
+
+static void a_deadline_ends_a_walk_over_abandoned_nodes(void)
+{
+	unsigned int left;
+
+	leave_a_chain();
+	for (left = WAITERS - 2; left && !test_has_failed(); left--) {
+		/* The first read is that of the start, the second one after a poll. */
+		test_clock(0, PATIENCE);
+		EXPECT(try_as(&lock, PATIENCE, 6, 0) == -ETIMEDOUT);
+		EXPECT(test_now == 2 * PATIENCE);
+		EXPECT(shim_nodes_in_use() == left);
+	}
+	test_clock(0, 0);
+	EXPECT(try_as(&lock, PATIENCE, 6, 0) == 0);
+	end();
+}
+
+/* Which an arena does not have: what is stored there is gone. */
+static void forget_the_lock(enum shim_op op, const void *address)
+{
+	lock = (struct nbq_X){ };
+}
+
+static void forget_the_lock_in_the_end(enum shim_op op, const void *address)
+{
+	polls += op == SHIM_OP_RELAX;
+	if (polls > 2)
+		forget_the_lock(op, address);
+}
+
+static void a_lock_without_memory_is_not_acquired(void)
+{
+	begin();
+	shim_hook = forget_the_lock;
+	EXPECT(!shim_arena_trylock(&lock));
+	EXPECT(shim_arena_lock(&lock, PATIENCE) == -EFAULT);
+	EXPECT(shim_arena_lock(&lock, 0) == -EFAULT);
+	EXPECT(shim_preempt_off == 0 && shim_nodes_in_use() == 0);
+	/* Nor by the head of its queue, when its page is taken away. */
+	lock.owner = SHIM_CPUS;
+	polls = 0;
+	shim_hook = forget_the_lock_in_the_end;
+	EXPECT(shim_arena_lock(&lock, PATIENCE) == -EFAULT);
+	shim_hook = NULL;
+	EXPECT(shim_preempt_off == 0);
+	begin();
+}
+
 static void stay_inside(enum shim_op op, const void *address)
 {
 	EXPECT(op == SHIM_OP_RELAX || shim_is_arena_node(address) ||
@@ -392,6 +485,10 @@ int main(void)
 		TEST_CASE(above_a_waiter_it_waits_in_no_queue),
 		TEST_CASE(above_a_second_attempt_it_waits_in_no_queue),
 		TEST_CASE(two_free_locks_do_not_block_each_other),
+		TEST_CASE(a_stray_tail_is_gone_after_an_attempt),
+		TEST_CASE(waiters_that_a_stray_tail_has_put_behind_each_other_end),
+		TEST_CASE(a_deadline_ends_a_walk_over_abandoned_nodes),
+		TEST_CASE(a_lock_without_memory_is_not_acquired),
 		TEST_CASE(interrupts_are_as_before_after_a_failure_and_a_release),
 		TEST_CASE(a_stray_write_leads_nowhere_else),
 	};

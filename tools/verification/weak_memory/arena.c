@@ -103,8 +103,9 @@ int main(void)
 #if THREADS > 2
 	__VERIFIER_thread_join(third, NULL);
 #endif
-	/* It frees what the tail names. */
-	check(acquire('X'));
+	/* It frees what the tail names, a node each time. */
+	for (i = 0; !acquire('X'); i++)
+		check(i < THREADS);
 	nbq_arena_unlock(&lock);
 	check(!lock.owner && !lock.tail);
 	for (i = 0; i < SHIM_CPUS * NBQ_ARENA_NODES; i++)
