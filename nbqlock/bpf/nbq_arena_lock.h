@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * nbq_arena_lock: a spinlock in the memory of a BPF arena, whose waiters can time out.
  *

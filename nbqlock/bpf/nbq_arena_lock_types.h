@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* struct nbq_arena_lock, also for the user's side of an arena. */
 #ifndef NBQ_ARENA_LOCK_TYPES_H
 #define NBQ_ARENA_LOCK_TYPES_H
