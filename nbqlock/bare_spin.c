@@ -145,7 +145,9 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 	do {
 		/* Not while it sees a free lock, which it may take after IDLE_NS. */
 		if (!idle_since && (must_queue || HAS_POLLED(wait->polls - since))) {
-			if (nbq_place_take(place, wait))
+			if (nbq_place_take(place, wait) ||
+			    (!starved && nbq_place_take_back(wait->pool) &&
+			     nbq_place_take(place, wait)))
 				return 1;
 			wait->pool->events.exhaustions += !starved;
 			starved = true;

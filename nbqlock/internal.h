@@ -56,7 +56,8 @@
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
  * @lock: the lock that is held with it, or in whose queue it was abandoned
- * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
+ * @abandoned_seq: @alloc_seq of the attempt that left it in its queue, until another one resumes
+ *	it: abandoned; in the hybrid, also as the head
  * @type: an enum nbq_type, of the lock in whose queue it was abandoned
  * @generation: that of the places at @lock when it was abandoned, see nbq_generations
  * @queue: hybrid: the queue in which it was abandoned
@@ -304,6 +305,7 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 
 /* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
+bool nbq_node_keep(struct nbq_node *node);
 struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nbq_type type);
 void nbq_place_forget(struct nbq_pool *pool, const void *lock);
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);

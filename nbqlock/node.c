@@ -208,7 +208,7 @@ void nbq_place_forget(struct nbq_pool *pool, const void *lock)
  *
  * Return: false: it was freed, and perhaps allocated again.
  */
-static bool keep(struct nbq_node *node)
+bool nbq_node_keep(struct nbq_node *node)
 {
 	unsigned long taken = node->abandoned_seq;
 
@@ -225,7 +225,7 @@ static bool keep(struct nbq_node *node)
 /* Was the node, which is kept, abandoned in the queue of this lock? */
 static bool is_place_of(const struct nbq_node *node, const void *lock, enum nbq_type type)
 {
-	if (node->lock != lock || node->type != type)
+	if (node->lock != lock || node->type != type || node->nested)
 		return false;
 	/*
 	 * Pairs with the caller of nbq_forget_places(): an attempt that has found the new lock
@@ -250,7 +250,7 @@ static bool is_place_of(const struct nbq_node *node, const void *lock, enum nbq_
 struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nbq_type type)
 {
 	struct nbq_node *node = pool->places[nbq_place_hash(lock)];
-	bool stands = keep(node);
+	bool stands = nbq_node_keep(node);
 
 	if (stands && is_place_of(node, lock, type))
 		return node;

@@ -281,6 +281,110 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 	return true;
 }
 
+/* Is @node directly in front of @behind, or the tail? As nbq_queue_is_next(). */
+static bool is_next(const struct nbq_queue *queue, const struct nbq_node *behind,
+		    unsigned long freed, const struct nbq_node *node)
+{
+	/* ACQUIRE, pairs with nbq_spin_enqueue(): of the node's states, none of its last life. */
+	if (!behind)
+		return nbq_decode_tail(smp_load_acquire(&queue->tail)) == node;
+	return nbq_spin_poll(behind) == node && READ_ONCE(behind->free_seq) == freed;
+}
+
+/*
+ * The node directly behind this one, where all behind it are abandoned: the queue is at rest, or a
+ * waiter in front of it. NULL: there is none, or the queue has changed meanwhile. Each node is known
+ * to be in the queue, as in nbq_queue_is_idle(): one of another life could have any prev.
+ */
+static struct nbq_node *abandoned_behind(const struct nbq_queue *queue,
+					 const struct nbq_node *node)
+{
+	struct nbq_node *behind = NULL, *at = nbq_decode_tail(READ_ONCE(queue->tail)), *prev;
+	unsigned long freed, freed_behind = 0;
+
+	while (nbq_is_node(at)) {
+		/* ACQUIRE, pairs with the RELEASE in nbq_node_free_seq(): as there. */
+		freed = smp_load_acquire(&at->free_seq);
+		if (!is_next(queue, behind, freed_behind, at))
+			return NULL;
+		prev = nbq_spin_poll(at);
+		if (prev == node)
+			return READ_ONCE(at->free_seq) == freed ? at : NULL;
+		behind = at;
+		freed_behind = freed;
+		at = prev;
+	}
+	return NULL;
+}
+
+/*
+ * Take a node that was left in its queue, and is kept, out of it:
+ *
+ *	.. pred L	-> .. pred	the tail
+ *	.. pred L succ	-> .. pred succ
+ *	A		-> []
+ *	A succ		-> A		succ makes the head available instead
+ *
+ * Return: false: it stays, since a waiter is behind it, or it was skipped.
+ */
+static bool take_back(struct nbq_node *node)
+{
+	struct nbq_node *pred = nbq_spin_poll(node), *succ;
+	u32 number = nbq_encode_tail(node), before = 0;
+	bool taken;
+
+	if (pred != NBQ_AVAILABLE) {
+		/*
+		 * Until this is over, it waits: no successor skips it. Relaxed, pairs with
+		 * nbq_node_skip(): only one of the two gets the node.
+		 */
+		if (!nbq_is_node(pred) || cmpxchg_relaxed(&node->prev, pred, NULL) != pred)
+			return false;
+		before = nbq_encode_tail(pred);
+	}
+	/* RELEASE, pairs with nbq_spin_enqueue(), as in nbq_spin_abandon(). */
+	taken = cmpxchg_release(&node->queue->tail, number, before) == number;
+	if (!taken) {
+		succ = abandoned_behind(node->queue, node);
+		/*
+		 * Relaxed: who finds pred there has come by the tail, to which pred was swapped
+		 * before. Fails if the place of succ was resumed, or a successor has skipped it.
+		 */
+		taken = succ && cmpxchg_relaxed(&succ->prev, node, pred) == node;
+	}
+	if (!taken && pred != NBQ_AVAILABLE) {
+		/* RELEASE, pairs with nbq_spin_poll(), as that which abandons. */
+		smp_store_release(&node->prev, pred);
+	}
+	return taken;
+}
+
+/*
+ * No node that a tail can encode is free: take back what earlier attempts have left in queues at
+ * rest, where no successor comes to skip it. So no number of locks keeps a CPU from enqueueing.
+ *
+ * Return: true if a node was freed.
+ */
+bool nbq_place_take_back(struct nbq_pool *pool)
+{
+	/* The nodes are where it points: an address dependency. */
+	const struct nbq_encodable *encodable = READ_ONCE(pool->encodable);
+	unsigned int index, size = encodable ? encodable->size : 0;
+	bool freed = false;
+
+	for (index = 0; index < size && !freed; index++) {
+		struct nbq_node *node = encodable->nodes[index];
+
+		if (!nbq_node_keep(node))
+			continue;
+		freed = node->type == NBQ_TYPE_SPIN && take_back(node);
+		nbq_place_release(node);
+		if (freed)
+			nbq_node_free_own(node);
+	}
+	return freed;
+}
+
 /* Resume the place of an earlier attempt, without an access to the lock. */
 void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait)
 {
@@ -312,6 +416,8 @@ void nbq_place_leave(struct nbq_place *place, struct nbq_wait *wait, int ret)
 
 	nbq_count_skipped(wait->pool, place->skipped);
 	WRITE_ONCE(node->lock, ret ? wait->lock : NULL);
+	node->abandoned_seq = node->alloc_seq;
+	node->type = NBQ_TYPE_SPIN;
 	node->queue = place->queue;
 	node->turn = place->turn;
 	node->since = place->since;

@@ -416,6 +416,39 @@ static void place_at_another_lock_does_not_cost_tasks_a_call_for_ever(void)
 }
 #endif
 
+#ifdef TYPE_SPIN
+#define FEW_NODES	4U
+
+/*
+ * CPU 1 has left the heads, CPU 2 the tails of as many queues as each has nodes: A L. No context
+ * comes there any more. At another lock, which is held, each enqueues all the same.
+ */
+static void locks_at_rest_keep_no_node(void)
+{
+	struct nbq_X *at;
+	unsigned int cpu;
+
+	for (cpu = 1; cpu <= 2; cpu++) {
+		begin();
+		shim_pools_start(FEW_NODES, FEW_NODES);
+		for (at = others; shim_nodes_in_use() < 2 * FEW_NODES; at++) {
+			if (!*nbq_X_tail(at) && nbq_X_tail(at) != nbq_X_tail(&lock))
+				abandon_place_at(at);
+		}
+		nbq_X_lock(&lock);
+		ENQUEUE(&lock, PATIENCE, cpu);
+		EXPECT(shim_event("exhaustions") == 0);
+		EXPECT(shim_nodes_in_use() == 2 * FEW_NODES);
+		expire_patience();
+		EXPECT_END(-ETIMEDOUT, cpu);
+		nbq_X_unlock(&lock);
+		while (at-- > others)
+			EXPECT(nbq_X_destroy(at) == 0);
+		end();
+	}
+}
+#endif
+
 #if HOLDS_NODE
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
 
@@ -703,6 +736,9 @@ int main(void)
 		TEST_CASE(waiter_abandons_at_any_step_of_a_release),
 #endif
 		TEST_CASE(acquisition_costs_the_same_after_timeouts_elsewhere),
+#ifdef TYPE_SPIN
+		TEST_CASE(locks_at_rest_keep_no_node),
+#endif
 #if HOLDS_NODE
 		TEST_CASE(attempt_without_patience_enqueues_and_fails),
 		TEST_CASE(attempt_without_patience_sees_another_tail),
