@@ -184,6 +184,12 @@ static void attempt(char how)
 		unlock();
 }
 
+/* The lock is held by this thread, or by main. */
+static void ask(void)
+{
+	check(nbq_X(_is_locked)(&lock));
+}
+
 static void attempt_other(char how)
 {
 	if (!acquire(&other, how))
@@ -250,6 +256,7 @@ static void count_out_under_lock(void)
 #define T		attempt('T');
 #define L		attempt('L');
 #define X		attempt('X');
+#define Q		ask();
 #define TB		attempt_other('T');
 #define LB		attempt_other('L');
 #define XB		attempt_other('X');

@@ -3,7 +3,7 @@
 
 What a thread does is a list: L lock, X lock with a patience that is over at the first poll in
 vain, T trylock; LB, XB, TB of a second lock; U unlock what main has locked before the threads
-began; K take that over from main; S(n), A(n) signal n, and wait for it; D the lock's memory is
+began; K take that over from main; Q ask whether the lock is held, which it is; S(n), A(n) signal n, and wait for it; D the lock's memory is
 something else for a while, and then another lock, I the same for a queue lock that is not
 destroyed. F counts itself out under the lock, E by an ordered counter, ER by a relaxed one: the
 last thread does D.
@@ -72,6 +72,10 @@ HYBRID = ("spin",)
 CONFIGURATIONS = (
     # The queue locks.
     Configuration("resumed", ("X L", "L L"), happens=RESUMED),
+    Configuration("resumed_and_claimed", ("X L", "L L"), models=RC11, looks=2, happens=RESUMED),
+    # Main holds the lock, and asks; a node comes back to the queue from that of another lock.
+    Configuration("in_another_queue", ("X LB X", "LB"), ("clh",), RC11, main="Q", held=True,
+                  happens=RECLAIMED),
     Configuration("resumed_by_both", ("X X", "X X"), models=RC11, happens=RESUMED),
     Configuration("resumed_without_patience", ("X T", "L X"), happens=RESUMED),
     Configuration("two_resumed", ("X L", "X L"), TWO, happens=RESUMED),
