@@ -37,6 +37,7 @@ unsigned int shim_warnings;
 unsigned int shim_reported;
 unsigned int shim_reported_holder;
 unsigned int shim_reported_kept;
+bool shim_reports_are_silent;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
 unsigned int shim_contention_ends;
@@ -108,6 +109,8 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 	__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
 	shim_reported = what;
 	shim_reported_holder = holder;
+	if (shim_reports_are_silent)
+		return;
 	fprintf(stderr, "shim: report %d: lock %p, holder %#x\n", what, lock, holder);
 }
 

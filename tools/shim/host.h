@@ -85,6 +85,8 @@ extern unsigned int shim_warnings;
 extern unsigned int shim_reported;
 extern unsigned int shim_reported_holder;
 extern unsigned int shim_reported_kept;
+/* They are not printed. */
+extern bool shim_reports_are_silent;
 
 /* Passes of the tracepoints nbq_wait_begin and nbq_wait_end. */
 extern unsigned int shim_wait_begins;

@@ -210,6 +210,39 @@ bool shim_node_is_free(const struct nbq_node *node)
 	return (node->alloc_seq & ~NBQ_KEPT) == node->free_seq;
 }
 
+bool shim_is_polled(const struct nbq_node *node, const void *word)
+{
+	return node && (word == &node->status ||
+			(word != &node->prev && node_with(word, offsetof(struct nbq_node, prev))));
+}
+
+/* MCS-NB, swap-only: as a waiter that was notified links itself anew, and skips. */
+static bool would_be_notified(const struct nbq_node *node)
+{
+	const struct nbq_node *pred = node->prev, *state = node->status;
+
+	if (!state)
+		return false;
+	if (state != NBQ_AVAILABLE)
+		state = pred->next;
+	while (state == NBQ_LEAVING || state == NBQ_TRANSIENT) {
+		pred = pred->prev;
+		state = pred->next;
+	}
+	return state == NBQ_AVAILABLE;
+}
+
+bool shim_would_be_granted(const struct nbq_node *node, const void *word)
+{
+	const struct nbq_node *prev;
+
+	if (word == &node->status)
+		return would_be_notified(node);
+	for (prev = *(struct nbq_node *const *)word; nbq_is_node(prev); prev = prev->prev)
+		;
+	return prev == NBQ_AVAILABLE;
+}
+
 long shim_uncounted_nodes(unsigned int cpu, unsigned int level)
 {
 	const struct nbq_pool *pool = pool_of(cpu, level);

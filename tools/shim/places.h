@@ -70,6 +70,14 @@ void shim_age_frees(unsigned int cpu, unsigned int level, int by);
 size_t shim_node_size(void);
 bool shim_node_is_free(const struct nbq_node *node);
 
+/* Does a waiter with this node of a queue lock poll this word: its status, or another's prev? */
+bool shim_is_polled(const struct nbq_node *node, const void *word);
+/*
+ * The waiter with this node of a queue lock is about to abandon it, and has polled this word last:
+ * would it acquire the lock if it went on?
+ */
+bool shim_would_be_granted(const struct nbq_node *node, const void *word);
+
 /* Nodes in use minus those that the counters of this pool's level know of. */
 long shim_uncounted_nodes(unsigned int cpu, unsigned int level);
 

@@ -58,15 +58,16 @@ static void check_after_handover(const struct context *context, const void *addr
 static void count_own_step(struct context *context, enum shim_op op, const void *address)
 {
 	struct attempt *attempt = &context->attempt[context->lock];
+	const struct lock_type *type = lock_types[context->lock][attempt->life];
 
 	if (attempt->doing == ACQUIRING && attempt->node && !attempt->has_lock &&
-	    begins_abandon(&locks[context->lock], attempt->node, op, address)) {
+	    type->begins_abandon(&locks[context->lock], attempt->node, op, address)) {
 		attempt->doing = ABANDONING;
 		attempt->own_steps = 0;
 	}
 	if (attempt->doing != ABANDONING && attempt->doing != RELEASING)
 		return;
-	attempt->own_steps += is_own_step(&locks[context->lock], address);
+	attempt->own_steps += type->is_own_step(&locks[context->lock], address);
 }
 
 static bool is_newcomer(const struct context *context)
@@ -81,13 +82,18 @@ void check_access(unsigned int number, enum shim_op op, const void *address)
 	struct context *context = &contexts[number];
 	const struct nbq_node *freed = shim_node_of_free_seq(address);
 
+	if (context->asks && op != SHIM_OP_LOAD &&
+	    (is_of_lock(address, context->lock) ||
+	     shim_place_of(address).room == SHIM_NODE))
+		fail("changes a lock that is held, or a node");
 	/*
 	 * Deadlock checks read nodes that may have been freed; a newcomer reads the node that was
 	 * the tail a moment ago.
 	 */
 	if (shim_is_in_free_node(address) &&
 	    !shim_tries_to_resume(roles[number].cpu, op, address) &&
-	    !(op == SHIM_OP_LOAD && (context->checked || is_newcomer(context))))
+	    !(op == SHIM_OP_LOAD &&
+	      (context->checked || context->asks || is_newcomer(context))))
 		fail("%s a free node", op == SHIM_OP_LOAD ? "reads" : "writes");
 	if (freed && op == SHIM_OP_STORE && shim_node_is_free(freed))
 		fail("frees a free node");
@@ -105,6 +111,7 @@ static void record_enqueue(unsigned int number, unsigned int lock, const struct 
 	struct queue *queue = &queues[lock];
 
 	attempt->node = node;
+	contexts[number].arrived = true;
 	/* It is no newcomer any more, and came when it arrived. */
 	attempt->newcomer = false;
 	attempt->persisted = false;
@@ -138,7 +145,7 @@ static bool uses(const struct context *context, unsigned int lock)
 	switch (attempt->doing) {
 	case ACQUIRING:
 	case ABANDONING:
-		return attempt->has_lock || (IS_FIFO && attempt->node);
+		return attempt->has_lock || (type_of(lock)->is_fifo && attempt->node);
 	default:
 		return attempt->doing == HOLDING || attempt->doing == RELEASING;
 	}
@@ -147,9 +154,11 @@ static bool uses(const struct context *context, unsigned int lock)
 /* Does a waiter request a handoff? One that has begun to abandon may look so. */
 static bool is_requested(unsigned int lock, bool or_was)
 {
+	const struct lock_type *type = type_of(lock);
 	unsigned int number;
 
-	for (number = 0; number < contexts_number && has_valid_request(&locks[lock]); number++) {
+	for (number = 0;
+	     number < contexts_number && type->has_valid_request(&locks[lock]); number++) {
 		const struct attempt *attempt = &contexts[number].attempt[lock];
 
 		if (attempt->node && !attempt->has_lock &&
@@ -196,14 +205,15 @@ static void check_policy(unsigned int number, enum shim_op op, const void *addre
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[context->lock];
-	const struct nbq_X *lock = &locks[context->lock];
+	const struct lock_type *type = type_of(context->lock);
+	const void *lock = &locks[context->lock];
 
 	/* It may be another waiter's, too. */
-	if (is_request_access(lock, op, address) && !has_handoff_request(lock) &&
+	if (type->is_request_access(lock, op, address) && !type->has_handoff_request(lock) &&
 	    attempt->doing != DESTROYING)
 		fail("withdraws a request for a handoff");
-	if (attempt->doing != ACQUIRING || !may_acquire(lock, op, address) ||
-	    value_at(address) == before || !is_held_by_this_context(lock))
+	if (attempt->doing != ACQUIRING || !type->may_acquire(lock, op, address) ||
+	    value_at(address) == before || !type->is_held_by_this_context(lock))
 		return;
 	/* One that acts for stalled waiters is no newcomer any more. */
 	if (attempt->newcomer && !attempt->persisted &&
@@ -220,16 +230,16 @@ void check_accessed(unsigned int number, enum shim_op op, const void *address,
 	const struct nbq_node *allocated = shim_node_of_alloc_seq(address);
 	const struct nbq_node *resumed;
 	struct attempt *attempt = &context->attempt[context->lock];
+	const struct lock_type *type = type_of(context->lock);
+	const void *lock = &locks[context->lock];
 
 	if (freed && op == SHIM_OP_STORE && !shim_node_is_free(freed))
 		fail("frees a node of another context");
 	if (allocated && op != SHIM_OP_LOAD && !shim_node_is_free(allocated))
 		context->busy = true;
-	if (op == SHIM_OP_XCHG && is_tail(&locks[context->lock], address) &&
-	    attempt->doing == ACQUIRING)
-		record_enqueue(number, context->lock, tail_node(&locks[context->lock], address));
-	resumed = shim_resumed_node(roles[number].cpu, op, address, before,
-				    &locks[context->lock]);
+	if (op == SHIM_OP_XCHG && type->is_tail(lock, address) && attempt->doing == ACQUIRING)
+		record_enqueue(number, context->lock, type->tail_node(lock, address));
+	resumed = shim_resumed_node(roles[number].cpu, op, address, before, lock);
 	if (resumed && attempt->doing == ACQUIRING && !attempt->node) {
 		record_enqueue(number, context->lock, resumed);
 		attempt->resumed = true;
@@ -265,6 +275,7 @@ void check_begin(unsigned int number, unsigned int lock)
 	context->idle.number = 0;
 	attempt->left--;
 	attempt->doing = ACQUIRING;
+	attempt->life = queues[lock].life;
 	attempt->node = NULL;
 	attempt->resumed = false;
 	attempt->has_lock = false;
@@ -274,7 +285,7 @@ void check_begin(unsigned int number, unsigned int lock)
 	attempt->overtaken = false;
 	attempt->followed = false;
 	attempt->own_steps = 0;
-	for (place = 0; IS_FIFO && place < queues[lock].length; place++)
+	for (place = 0; type_of(lock)->is_fifo && place < queues[lock].length; place++)
 		attempt->ahead |= 1U << queues[lock].enqueued[place];
 }
 
@@ -292,7 +303,8 @@ static void record_dequeue(unsigned int number, unsigned int lock, bool overtake
 		if (other == number)
 			break;
 		/* In no queue, it came when it began. */
-		if (IS_FIFO && overtakes && (attempt->node || attempt->ahead >> other & 1))
+		if (type_of(lock)->is_fifo && overtakes &&
+		    (attempt->node || attempt->ahead >> other & 1))
 			contexts[other].attempt[lock].overtaken = true;
 	}
 	attempt->ahead = 0;
@@ -325,7 +337,7 @@ void check_taken_over(unsigned int lock)
 		fail("takes over a lock that no context holds");
 	if (!is_held_by_a_stopped(lock))
 		return;
-	if (!is_held_by_this_context(&locks[lock]))
+	if (!type_of(lock)->is_held_by_this_context(&locks[lock]))
 		fail("has taken over a lock that does not name it");
 	contexts[owner].attempt[lock].doing = IDLE;
 	queues[lock].owner = NO_CONTEXT;
@@ -338,7 +350,7 @@ void check_acquired(unsigned int number, unsigned int lock)
 
 	if (queues[lock].owner != NO_CONTEXT)
 		fail("two hold the lock");
-	if (attempt->overtaken && IS_FIFO)
+	if (attempt->overtaken && type_of(lock)->is_fifo)
 		fail("acquires after a context that enqueued later");
 	if (attempt->doing == ABANDONING)
 		fail("acquires after it has abandoned its node");
@@ -353,22 +365,9 @@ void check_acquired(unsigned int number, unsigned int lock)
 	attempt->contended = false;
 	attempt->own_steps = 0;
 	attempt->doing = HOLDING;
+	contexts[number].arrived = true;
 	queues[lock].owner = number;
 	check_preemption(&contexts[number]);
-}
-
-/* Does a context of the same CPU, which this one interrupts, wait in front of it? */
-static bool is_above_a_waiter(const struct context *context)
-{
-	const struct queue *queue = &queues[context->lock];
-	unsigned int number = context - contexts, place, other;
-
-	for (place = 0; IS_FIFO && place < queue->length; place++) {
-		other = queue->enqueued[place];
-		if (other != number && roles[other].cpu == roles[number].cpu)
-			return true;
-	}
-	return false;
 }
 
 static bool is_stopped(const struct context *context)
@@ -378,29 +377,64 @@ static bool is_stopped(const struct context *context)
 
 static bool may_fail(const struct context *context, int ret)
 {
+	const struct lock_type *type = type_of(context->lock);
+
 	switch (ret) {
 	case -EBUSY:
 		return context->patience == NONE;
 	case -ETIMEDOUT:
 		return context->patience == PAST ||
 		       (context->patience == FINITE && context->late) ||
-		       (ERROR_OF_STOP == -ETIMEDOUT && is_stopped(context));
+		       (type->error_of_stop == -ETIMEDOUT && is_stopped(context));
 	case -ECANCELED:
-		return ERROR_OF_STOP == -ECANCELED && is_stopped(context);
+		return type->error_of_stop == -ECANCELED && is_stopped(context);
 	case -ENOMEM:
 		return (context->patience == PAST ||
 			(context->patience == FINITE && context->late)) &&
 		       !context->attempt[context->lock].node &&
-		       ERROR_WITHOUT_NODE == -ENOMEM;
+		       type->error_without_node == -ENOMEM;
 	case -ESTALE:
 		return context->patience == TAKEOVER && !is_held_by_a_stopped(context->lock);
 	case -EDEADLK:
 		return context->patience != NONE &&
-		       (context->deadlocked || is_above_a_waiter(context) ||
-			is_held_on_this_cpu(&locks[context->lock]));
+		       (context->deadlocked ||
+			type->is_held_on_this_cpu(&locks[context->lock]));
 	default:
 		return false;
 	}
+}
+
+/* Does any context make attempts at what the memory of the lock becomes? */
+static bool becomes_another(unsigned int lock)
+{
+	unsigned int number;
+
+	for (number = 0; number < contexts_number; number++) {
+		if (roles[number].second[lock])
+			return true;
+	}
+	return false;
+}
+
+/* Are all attempts at the lock over whose memory becomes another one? */
+static bool is_last_of_first(unsigned int number, unsigned int lock)
+{
+	unsigned int other;
+
+	if (queues[lock].life || !becomes_another(lock) ||
+	    contexts[number].attempt[lock].followed)
+		return false;
+	for (other = 0; other < contexts_number; other++) {
+		const struct attempt *attempt = &contexts[other].attempt[lock];
+
+		if (attempt->left > roles[other].second[lock])
+			return false;
+		/* One that another has followed is done with the lock. */
+		if (other != number && attempt->doing != IDLE &&
+		    !(attempt->doing == RELEASING && attempt->followed))
+			return false;
+	}
+	return true;
 }
 
 void check_failed(unsigned int number, unsigned int lock, int ret)
@@ -416,14 +450,15 @@ void check_failed(unsigned int number, unsigned int lock, int ret)
 	    roles[queues[lock].owner].cpu == roles[number].cpu)
 		fail("times out although its own CPU holds the lock");
 	if (attempt->doing == ABANDONING) {
-		if (attempt->own_steps > STEPS_TO_ABANDON)
+		if (attempt->own_steps > type_of(lock)->steps_to_abandon)
 			fail("abandons in %u own steps", attempt->own_steps);
 		if (attempt->own_steps > most_steps_to_abandon)
 			most_steps_to_abandon = attempt->own_steps;
 	}
 	record_dequeue(number, lock, false);
 	context->deadlocked = false;
-	attempt->doing = IDLE;
+	context->arrived = true;
+	attempt->doing = is_last_of_first(number, lock) ? DESTROYING : IDLE;
 	attempt->node = NULL;
 	attempt->own_steps = 0;
 	attempt->overtaken = false;
@@ -462,7 +497,7 @@ static bool is_last_user(unsigned int number, unsigned int lock)
 {
 	unsigned int other;
 
-	if (!IN_KERNEL)
+	if (!type_of(lock)->in_kernel)
 		return false;
 	for (other = 0; other < contexts_number; other++) {
 		if (contexts[other].attempt[lock].left)
@@ -478,13 +513,14 @@ void check_released(unsigned int number, unsigned int lock, bool remakes)
 
 	if (queues[lock].owner == number)
 		queues[lock].owner = NO_CONTEXT;
-	if (attempt->own_steps > STEPS_TO_RELEASE)
+	if (attempt->own_steps > lock_types[lock][attempt->life]->steps_to_release)
 		fail("releases in %u own steps", attempt->own_steps);
 	if (attempt->own_steps > most_steps_to_release)
 		most_steps_to_release = attempt->own_steps;
 	attempt->own_steps = 0;
 	attempt->node = NULL;
-	attempt->doing = is_last_user(number, lock) ? DESTROYING : IDLE;
+	attempt->doing = is_last_of_first(number, lock) || is_last_user(number, lock) ?
+			 DESTROYING : IDLE;
 	if (remakes && is_only_user(number, lock))
 		memset(&locks[lock], 0, sizeof(locks[lock]));
 	attempt->followed = false;
@@ -493,8 +529,38 @@ void check_released(unsigned int number, unsigned int lock, bool remakes)
 
 void check_destroyed(unsigned int number, unsigned int lock, int ret)
 {
+	bool has_second_life = !queues[lock].life && becomes_another(lock);
+
 	if (ret)
 		fail("destroy by the last user returns %d", ret);
 	contexts[number].attempt[lock].doing = IDLE;
-	queues[lock].destroyed = true;
+	if (!is_left_as_it_is && has_second_life)
+		memset(&locks[lock], 0, sizeof(locks[lock]));
+	queues[lock].life |= has_second_life;
+	queues[lock].destroyed = !has_second_life;
+}
+
+void check_ask(unsigned int number, unsigned int lock, enum patience what)
+{
+	struct context *context = &contexts[number];
+
+	if (context->attempt[lock].doing != HOLDING)
+		fail("asks a lock that it does not hold");
+	context->lock = lock;
+	context->asks = what;
+	context->reads.number = 0;
+}
+
+void check_asked(unsigned int number, int ret)
+{
+	static const char *const wrong[] = {
+		[IS_LOCKED] = "is not locked", [TRIES] = "is taken by a trylock",
+		[DESTROYS] = "is destroyed",
+	};
+	struct context *context = &contexts[number];
+
+	if (ret)
+		fail("a lock that is held %s", wrong[context->asks]);
+	context->asks = 0;
+	check_preemption(context);
 }

@@ -43,6 +43,9 @@ void check_failed(unsigned int context, unsigned int lock, int ret);
 void check_release(unsigned int context, unsigned int lock);
 void check_released(unsigned int context, unsigned int lock, bool remakes);
 void check_destroyed(unsigned int context, unsigned int lock, int ret);
+/* A question of the holder; its answer, 0: the lock was found to be held. */
+void check_ask(unsigned int context, unsigned int lock, enum patience what);
+void check_asked(unsigned int context, int ret);
 
 /* Is there anything for which an attempt that does not wait may fail? */
 bool is_used(unsigned int lock, unsigned int except);

@@ -5,12 +5,17 @@ A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter 
 memory becomes another lock; without a sign after it the attempt is untimed; ?: it times out at
 some clock read; 0: it has no patience; @: its deadline has passed; ~: its condition comes true at
 some clock read; ^: it is a takeover; in parentheses: what the holder does; x: with the lock, the
-context may stop for good.
+context may stop for good. A small letter is the lock that the memory has become. Of a lock that
+it holds, a context asks: = is it locked, - does a trylock take it, # is it destroyed. >: a context
+begins when the one in front of it has enqueued, acquired or failed: where a schedule is known, so
+that the states around it are few.
 """
 
 from dataclasses import dataclass
+import re
 
 QUICK, CHECK, ALL = range(3)
+QUEUES = ("clh", "mcs", "swap")
 TYPES = ("clh", "mcs", "swap", "spin", "spin_bare", "arena")
 # What is explored of the bare layer, whose attempts resume no place.
 OF_BARE_LAYER = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock",
@@ -32,6 +37,8 @@ class Configuration:
     """What all contexts do, with so many nodes in each pool.
 
     checks: how many deadlock checks a wait may choose to make.
+    types: those of the locks (program.h), where that is more than the lock type, which is the
+    first of them.
     sockets: among which the CPUs are divided, with a queue each, which all locks share;
     0: each lock has its own. Of the hybrid only.
     when: in which runs.
@@ -42,12 +49,20 @@ class Configuration:
     program: str
     pool: int = 2
     checks: int = 0
+    types: str = ""
     sockets: int = 0
     when: int = CHECK
     slow: tuple = ()
     beyond: tuple = ()
 
+    def is_of(self, lock):
+        if set("=-#") & set(self.program) and lock not in QUEUES:
+            return False
+        return not self.types or re.match(r"\w+", self.types)[0] == lock
+
     def is_run(self, lock, when):
+        if not self.is_of(lock):
+            return False
         if self.name not in OF_SOME.get(lock, (self.name,)):
             return False
         lock = lock.removesuffix("_bare")
@@ -56,6 +71,9 @@ class Configuration:
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
 
 
+# What memory is first, and then.
+PAIRS = tuple((first, second) for first in QUEUES for second in (*QUEUES, "spin")
+              if first != second)
 CONFIGURATIONS = (
     # Three contexts with two attempts each, four with one: complete.
     Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs", "spin")),
@@ -130,6 +148,34 @@ CONFIGURATIONS = (
     Configuration("shared_queues", "0.0:A?,B? 1.0:B?,A?", sockets=2),
     Configuration("sockets_and_nmi", "0.0:A? 0.3:B? 1.0:A?", sockets=2),
     Configuration("sockets_and_nmi_of_one_lock", "0.0:A? 0.3:A? 1.0:A?", sockets=2),
+
+    # A node that is in the queue of a held lock, of another one, and of the first one again.
+    Configuration("tail_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:B?", when=QUICK),
+    Configuration("tail_in_another_queue_trylock", "0.0:A(A-) 1.0:A?,B,A? 2.0:B?"),
+    Configuration("tail_in_another_queue_destroy", "0.0:A(A#) 1.0:A?,B,A? 2.0:B?", when=QUICK),
+    Configuration("skipped_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:A?,B", slow=("mcs",)),
+    Configuration("skipped_in_another_queue_trylock", "0.0:A(A-) 1.0:A?,B,A? 2.0:A?,B",
+                  slow=("mcs",)),
+
+    # An interrupt resumes a place in front of a waiter of its CPU. No deadlock: the context between
+    # the two has enqueued. A deadlock, of two interrupts above waiters, one of which has a place in
+    # front of its waiter.
+    Configuration("nmi_resumes_above_a_waiter", "0.0:A >1.3:A? >2.0:A >1.0:A >1.3:A", pool=1,
+                  slow=("mcs",), beyond=("spin",)),
+    Configuration("nmis_above_waiters_of_one_lock", "1.0:A >2.3:A? >2.0:A >2.3:A >1.3:A", pool=1,
+                  checks=1, when=ALL, beyond=("clh", "mcs", "spin")),
+
+    # Memory that becomes a lock of another type, at which no place is resumed: of a lock that was
+    # not destroyed; that was destroyed before all have left their release; and of a hybrid.
+    *(Configuration(f"left_place_{first}_{second}", "0.0:A >1.0:A?,a? >2.0:A?", pool=1, when=QUICK,
+                    types=f"{first}!>{second}")
+      for first, second in PAIRS),
+    *(Configuration(f"destroyed_place_{first}_{second}", "0.0:A >1.0:A?,a? >2.0:A", pool=1,
+                    when=QUICK, types=f"{first}>{second}")
+      for first, second in PAIRS),
+    *(Configuration(f"hybrid_place_{second}", "0.0:A >3.0:A,a >1.0:A?,a >2.0:A?", pool=1,
+                    types=f"spin>{second}")
+      for second in QUEUES),
 
     # Memory that becomes another lock, of which places are resumed.
     Configuration("becomes_another_lock", "0.0:A?!,A? 1.0:A?!,A?", when=QUICK),

@@ -34,7 +34,7 @@
 struct context contexts[MOST_FIBERS];
 struct cpu cpus[MOST_FIBERS];
 struct queue queues[MOST_LOCKS];
-struct nbq_X locks[MOST_LOCKS] __attribute__((aligned(sizeof(unsigned long))));
+union lock_memory locks[MOST_LOCKS];
 unsigned int sockets_number;
 unsigned int checks_per_wait;
 bool time_has_passed;
@@ -50,6 +50,8 @@ static struct call {
 		CALL_RELEASE,
 		CALL_RELEASED,
 		CALL_DESTROYED,
+		CALL_ASK,
+		CALL_ASKED,
 		CALL_END,
 	} what;
 	enum shim_op op;
@@ -115,61 +117,76 @@ static void __attribute__((__noinline__)) tell(int what, const struct step *step
 	fiber_stop();
 }
 
-static int takeover(struct nbq_X *lock)
-{
-#ifdef TYPE_SPIN
-	struct nbq_timeout info = {
-		.holder_cpu = SHIM_CPU_NUMBER(roles[stopping].cpu),
-		.holder_level = roles[stopping].level,
-	};
-
-	return nbq_spin_takeover(lock, &info);
-#else
-	abort();
-#endif
-}
-
-static int acquire(struct nbq_X *lock, enum patience patience)
+static int acquire(const struct lock_type *type, void *lock, enum patience patience)
 {
 	switch (patience) {
 	case NONE:
-		return nbq_X_lock_timeout(lock, 0);
+		return type->lock_timeout(lock, 0);
 	case PAST:
-		return nbq_X_lock_until(lock, NOW);
+		return type->lock_until(lock, NOW);
 	case FINITE:
-		return nbq_X_lock_timeout(lock, PATIENCE);
+		return type->lock_timeout(lock, PATIENCE);
 	case TAKEOVER:
-		return takeover(lock);
+		return type->takeover(lock, roles[stopping].cpu, roles[stopping].level);
 	case UNLESS:
-		return nbq_X_lock_unless(lock, KTIME_MAX, is_late, &contexts[self]);
+		return type->lock_unless(lock, is_late, &contexts[self]);
 	default:
-		return nbq_X_lock_timeout(lock, KTIME_MAX);
+		return type->lock_timeout(lock, KTIME_MAX);
 	}
+}
+
+/* Its memory is something else, and perhaps another lock after that. */
+static void end_lock(const struct step *step)
+{
+	const struct lock_type *const *types = lock_types[step->lock];
+	void *lock = &locks[step->lock];
+	int ret = 0;
+
+	if (contexts[self].attempt[step->lock].doing != DESTROYING)
+		return;
+	if (is_left_as_it_is) {
+		types[1]->init(lock);
+	} else {
+		ret = type_of(step->lock)->end(lock);
+		memset(lock, 0xa5, sizeof(union lock_memory));
+	}
+	tell(CALL_DESTROYED, step, ret);
+}
+
+/* Return: 0: the lock was found to be held. */
+static int ask(const struct lock_type *type, void *lock, enum patience what)
+{
+	if (what == IS_LOCKED)
+		return !type->is_held(lock);
+	if (what == TRIES)
+		return type->trylock(lock);
+	return type->destroy(lock) != -EBUSY;
 }
 
 static void play(const struct step *step)
 {
 	for (; step; step = step->next) {
-		struct nbq_X *lock = &locks[step->lock];
+		void *lock = &locks[step->lock];
 		int ret;
 
-		tell(CALL_BEGIN, step, 0);
-		ret = acquire(lock, step->patience);
-		if (ret) {
-			tell(CALL_FAILED, step, ret);
+		if (is_question(step->patience)) {
+			tell(CALL_ASK, step, 0);
+			ret = ask(type_of(step->lock), lock, step->patience);
+			tell(CALL_ASKED, step, ret);
 			continue;
 		}
-		tell(CALL_ACQUIRED, step, 0);
-		play(step->inner);
-		tell(CALL_RELEASE, step, 0);
-		nbq_X_unlock(lock);
-		tell(CALL_RELEASED, step, 0);
-		if (contexts[self].attempt[step->lock].doing == DESTROYING) {
-			int destroyed = nbq_X_end(lock);
-
-			memset(lock, 0xa5, sizeof(*lock));
-			tell(CALL_DESTROYED, step, destroyed);
+		tell(CALL_BEGIN, step, 0);
+		ret = acquire(type_of(step->lock), lock, step->patience);
+		if (ret) {
+			tell(CALL_FAILED, step, ret);
+		} else {
+			tell(CALL_ACQUIRED, step, 0);
+			play(step->inner);
+			tell(CALL_RELEASE, step, 0);
+			type_of(step->lock)->unlock(lock);
+			tell(CALL_RELEASED, step, 0);
 		}
+		end_lock(step);
 	}
 }
 
@@ -219,12 +236,14 @@ static bool has_news(const struct reads *reads)
 	return false;
 }
 
-/* It runs on its CPU, or may interrupt what runs there: an NMI even an NMI. */
+/* It runs on its CPU, or may begin there, also above what runs there: an NMI even above an NMI. */
 static bool may_run(unsigned int number)
 {
 	const struct cpu *cpu = &cpus[roles[number].cpu];
 	unsigned int top;
 
+	if (!contexts[number].started && roles[number].follows && !contexts[number - 1].arrived)
+		return false;
 	if (!cpu->depth)
 		return true;
 	top = cpu->running[cpu->depth - 1];
@@ -251,15 +270,18 @@ static bool awaits_a_stop(const struct context *context)
 bool context_can(unsigned int number, enum way way)
 {
 	const struct context *context = &contexts[number];
+	const struct lock_type *type = type_of(context->lock);
 	bool news;
 
 	if (context->ended || !may_run(number) || awaits_a_stop(context))
 		return false;
+	if (context->awaits)
+		return way == STEP && queues[context->awaits - 1].life;
 	if (way == STOP)
 		return may_stop(number);
 	/* A program's loops may be over anywhere. */
 	if (!context->blocked)
-		return way == STEP || (way == TIME_OUT && !IN_KERNEL && !context->late &&
+		return way == STEP || (way == TIME_OUT && !type->in_kernel && !context->late &&
 				       context->patience == UNLESS);
 	news = has_news(&context->reads);
 	switch (way) {
@@ -268,10 +290,10 @@ bool context_can(unsigned int number, enum way way)
 	case TIME_OUT:
 		return !news && (context->patience == FINITE || context->patience == UNLESS);
 	case CHECK:
-		return !news && context->checks_left && DETECTS_DEADLOCKS &&
-		       (context->attempt[context->lock].node || !HOLDS_NODE);
+		return !news && context->checks_left && type->detects_deadlocks &&
+		       (context->attempt[context->lock].node || !type->holds_node);
 	case PERSIST:
-		return !news && HAS_POLICY;
+		return !news && type->has_policy;
 	default:
 		return false;
 	}
@@ -287,6 +309,8 @@ static void make(struct context *context, bool shared, bool idle)
 	if (call.op == SHIM_OP_LOAD) {
 		if (shared)
 			look(&context->reads, call.address);
+		if (shim_is_polled(context->attempt[context->lock].node, call.address))
+			context->polled_word = call.address;
 		return;
 	}
 	if (shared)
@@ -311,7 +335,8 @@ static bool decides(const struct context *context, enum shim_op op, const void *
 
 	return op == SHIM_OP_ADD ||
 	       (attempt->doing == ACQUIRING && attempt->node &&
-		begins_abandon(&locks[context->lock], attempt->node, op, address));
+		type_of(context->lock)->begins_abandon(&locks[context->lock], attempt->node, op,
+						       address));
 }
 
 /* Before it fails without a timeout: is it right? */
@@ -392,10 +417,27 @@ static void end(struct context *context)
 	struct cpu *cpu = &cpus[roles[self].cpu];
 
 	context->ended = true;
+	context->arrived = true;
 	context->op = SHIM_OP_RELAX;
 	context->address = NULL;
 	if (context->started)
 		cpu->running[--cpu->depth] = 0;
+}
+
+/* Return: false if its lock is yet to be made. */
+static bool begin(struct context *context, const struct step *step)
+{
+	context->patience = step->patience;
+	context->may_stop = step->stops;
+	if (step->second && !queues[step->lock].life) {
+		context->awaits = step->lock + 1;
+		context->arrived = true;
+		context->op = SHIM_OP_RELAX;
+		context->address = NULL;
+		return false;
+	}
+	check_begin(self, step->lock);
+	return true;
 }
 
 /* Return: false if it stops. */
@@ -405,10 +447,7 @@ static bool answer(struct context *context)
 	case CALL_ACCESS:
 		return call.op == SHIM_OP_RELAX ? poll(context) : make_or_stop(context);
 	case CALL_BEGIN:
-		context->patience = call.step->patience;
-		context->may_stop = call.step->stops;
-		check_begin(self, call.step->lock);
-		break;
+		return begin(context, call.step);
 	case CALL_ACQUIRED:
 		if (call.step->patience == TAKEOVER)
 			check_taken_over(call.step->lock);
@@ -425,6 +464,14 @@ static bool answer(struct context *context)
 		break;
 	case CALL_DESTROYED:
 		check_destroyed(self, call.step->lock, call.ret);
+		break;
+	case CALL_ASK:
+		check_ask(self, call.step->lock, call.step->patience);
+		break;
+	case CALL_ASKED:
+		check_asked(self, call.ret);
+		/* A destroy too early is reported. */
+		warnings = shim_warnings;
 		break;
 	case CALL_END:
 		end(context);
@@ -501,11 +548,12 @@ void contexts_start(void)
 	shim_clock = clock_of_self;
 	shim_loop_is_over = loop_is_over;
 	warnings = shim_warnings;
+	shim_reports_are_silent = true;
 	memset(contexts, 0, sizeof(contexts));
 	memset(queues, 0, sizeof(queues));
 	memset(cpus, 0, sizeof(cpus));
 	for (lock = 0; lock < MOST_LOCKS; lock++) {
-		nbq_X_init(&locks[lock]);
+		lock_types[lock][0]->init(&locks[lock]);
 		queues[lock].owner = NO_CONTEXT;
 	}
 	for (number = 0; number < contexts_number; number++) {
@@ -542,7 +590,10 @@ static void go(unsigned int number, enum way way)
 	if (!context->started)
 		start(number);
 	context->late |= way == TIME_OUT;
-	if (context->blocked) {
+	if (context->awaits) {
+		check_begin(self, context->awaits - 1);
+		context->awaits = 0;
+	} else if (context->blocked) {
 		context->blocked = false;
 		context->idle = context->reads;
 		context->reads.number = 0;

@@ -34,8 +34,8 @@
 #ifndef CONTEXT_H
 #define CONTEXT_H
 
+#include "lock_type.h"
 #include "program.h"
-#include "type.h"
 
 #define NO_CONTEXT		0xffU
 #define MOST_WATCHED	32U
@@ -82,6 +82,7 @@ struct summary {
  * struct attempt - what a context does with a lock, and did
  * @doing: that
  * @node: its queue node, since it has enqueued
+ * @life: that of the lock, see struct queue: its release may outlast that
  * @own_steps: made since it began to abandon or to release
  * @left: attempts not yet begun
  * @has_lock: it has the lock, and is about to dequeue
@@ -97,6 +98,7 @@ struct summary {
 struct attempt {
 	const struct nbq_node *node;
 	unsigned char doing;
+	unsigned char life;
 	unsigned char own_steps;
 	unsigned char left;
 	unsigned char ahead;
@@ -113,6 +115,9 @@ struct attempt {
  * struct context - all of a context that does not stand in its stack
  * @attempt: by lock
  * @started: it has made an access
+ * @arrived: it has enqueued, acquired or failed, at least once
+ * @awaits: 1 + the lock whose memory is to become another one before it begins its next attempt
+ * @asks: it holds the lock, and asks this of it
  * @ended: it has made all of its attempts
  * @blocked: it polls, and nothing has changed
  * @polled: it has polled since its last access that was not a read of a poll
@@ -131,6 +136,7 @@ struct attempt {
  * @op: of the access that it is about to make
  * @address: of that
  * @from: where in the shipped text that is
+ * @polled_word: the last one that it has looked at of those that end a wait in a queue
  * @reads: since it polled last
  * @idle: before it polled last; part of the state on the way to its next poll
  * @summary: of its stack; see state.h
@@ -138,6 +144,9 @@ struct attempt {
 struct context {
 	struct attempt attempt[MOST_LOCKS];
 	bool started;
+	bool arrived;
+	unsigned char awaits;
+	unsigned char asks;
 	bool ended;
 	bool blocked;
 	bool polled;
@@ -156,6 +165,7 @@ struct context {
 	enum shim_op op;
 	const void *address;
 	const void *from;
+	const void *polled_word;
 	struct reads reads;
 	struct reads idle;
 	struct summary summary;
@@ -163,12 +173,14 @@ struct context {
 
 /**
  * struct queue - what the checker knows of a lock
+ * @life: 1: the memory of the first lock has become another one, perhaps of another type
  * @owner: the context in its critical section
  * @destroyed: it was destroyed, and its memory overwritten
  * @length: how many wait
  * @enqueued: these, in the order in which they have swapped the tail
  */
 struct queue {
+	unsigned char life;
 	unsigned char owner;
 	bool destroyed;
 	unsigned char length;
@@ -188,9 +200,14 @@ struct cpu {
 extern struct context contexts[MOST_FIBERS];
 extern struct cpu cpus[MOST_FIBERS];
 extern struct queue queues[MOST_LOCKS];
-extern struct nbq_X locks[MOST_LOCKS];
+extern union lock_memory locks[MOST_LOCKS];
 /* Sockets among which the CPUs are divided by turns; 0: the queue is the lock's own. */
 extern unsigned int sockets_number;
+
+static inline const struct lock_type *type_of(unsigned int lock)
+{
+	return lock_types[lock][queues[lock].life];
+}
 
 static inline unsigned int socket_of(unsigned int cpu)
 {
@@ -265,7 +282,7 @@ static inline unsigned long value_at(const void *address)
 
 	for (lock = 0; lock < locks_number; lock++) {
 		if (is_of_lock(address, lock))
-			return value_in_lock(&locks[lock], address);
+			return type_of(lock)->value_in_lock(&locks[lock], address);
 	}
 	if (shim_is_arena_node(address))
 		return *(const u32 *)address;

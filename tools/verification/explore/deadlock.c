@@ -12,8 +12,6 @@
 #include "checker.h"
 #include "state.h"
 
-/* The value that grants the lock; see nbqlock/internal.h. */
-#define AVAILABLE	1UL
 /* Longer than it takes until no context can proceed. */
 #define MOST_ROUNDS	1000U
 
@@ -39,18 +37,27 @@ void trial_end(struct trial *trial)
 
 bool deadlock_is_possible(void)
 {
-	return DETECTS_DEADLOCKS && (contexts_number > cpus_number || locks_number > 1);
+	return type_of(0)->detects_deadlocks &&
+	       (contexts_number > cpus_number || locks_number > 1);
 }
 
 /* Has the word that it polls changed? */
 static bool polled_word_changed(const struct context *context)
 {
 	const struct reads *reads = &context->reads;
+	const struct nbq_node *node = context->attempt[context->lock].node;
+	unsigned int i;
 
 	/* Without an order a waiter depends on the holder alone. */
-	if (!IS_FIFO)
-		return !is_held(&locks[context->lock]);
-	return reads->number && value_at(reads->word[0]) != reads->value[0];
+	if (!type_of(context->lock)->is_fifo)
+		return !type_of(context->lock)->is_held(&locks[context->lock]);
+	/* One without a node waits for that. */
+	for (i = 0; i < reads->number; i++) {
+		if (!node || reads->word[i] == context->polled_word)
+			return value_at(reads->word[i]) != reads->value[i];
+	}
+	/* It does not poll any more, and has not begun to abandon by what counts as that. */
+	return node;
 }
 
 /* One that checks for a deadlock, or has just timed out, still waits: it must not fail. */
@@ -90,9 +97,18 @@ static void run_others(unsigned int except)
 }
 
 /* It is about to abandon: would it have acquired otherwise? */
-static bool would_have_acquired(const struct context *context, const void *word)
+static bool would_have_acquired(unsigned int number)
 {
-	return IS_FIFO ? value_at(word) == AVAILABLE : polled_word_changed(context);
+	const struct context *context = &contexts[number];
+	const struct lock_type *type = type_of(context->lock);
+	const struct nbq_node *node = context->attempt[context->lock].node;
+
+	if (!type->is_fifo)
+		return polled_word_changed(context);
+	/* The node of MCS-NB and swap-only names its predecessor after this access. */
+	if (context_can(number, STEP))
+		context_go(number, STEP);
+	return type->is_granted(node, context->polled_word);
 }
 
 bool deadlock_is_true(unsigned int number)
@@ -100,7 +116,6 @@ bool deadlock_is_true(unsigned int number)
 	const struct context *context = &contexts[number];
 	const struct attempt *attempt = &context->attempt[context->lock];
 	struct trial trial = trial_begin();
-	const void *word = context->reads.word[0];
 	bool leaves = context->op != SHIM_OP_ADD;
 	bool true_one;
 
@@ -113,7 +128,7 @@ bool deadlock_is_true(unsigned int number)
 			step_or_persist(number);
 		run_others(number);
 	}
-	true_one = attempt->doing == ACQUIRING && !(leaves && would_have_acquired(context, word));
+	true_one = attempt->doing == ACQUIRING && !(leaves && would_have_acquired(number));
 	nbq_deadlock_checks = true;
 	trial_end(&trial);
 	return true_one;
@@ -136,19 +151,26 @@ static bool detects(unsigned int number)
  * A waiter behind a holder publishes it when it makes a check, and only then: each must have
  * done so since it waits, and once more in the epoch in which it is to be found.
  */
-#define MOST_CHECKS	(HOLDS_NODE ? 1 : 3)
+static unsigned int most_checks(void)
+{
+	unsigned int lock;
+
+	for (lock = 0; lock < locks_number && type_of(lock)->holds_node; lock++)
+		;
+	return lock == locks_number ? 1 : 3;
+}
 
 bool deadlock_will_be_detected(void)
 {
 	struct trial trial = trial_begin();
-	unsigned int number, reads;
+	unsigned int number, reads, most = most_checks();
 	bool detected = false;
 
-	for (reads = 0; reads < MOST_CHECKS; reads++) {
+	for (reads = 0; reads < most; reads++) {
 		for (number = 0; number < contexts_number && !detected; number++) {
 			contexts[number].checks_left = 1;
 			detected = context_can(number, CHECK) && detects(number);
-			if (!detected && HOLDS_NODE) {
+			if (!detected && most == 1) {
 				trial_end(&trial);
 				trial = trial_begin();
 			}

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Explores one configuration of one lock type; see explore, which calls this.
+ * Explores one configuration; see explore, which calls this.
  *
- *	PROGRAM POOL CHECKS SOCKETS			all schedules
- *	PROGRAM POOL CHECKS SOCKETS shortest STATES	the shortest that fails, too
- *	PROGRAM POOL CHECKS SOCKETS most STATES	fail if there are more of them
- *	PROGRAM POOL CHECKS SOCKETS replay SCHEDULE	that one as a table
+ *	TYPES PROGRAM POOL CHECKS SOCKETS			all schedules
+ *	TYPES PROGRAM POOL CHECKS SOCKETS shortest STATES	the shortest that fails, too
+ *	TYPES PROGRAM POOL CHECKS SOCKETS most STATES	fail if there are more of them
+ *	TYPES PROGRAM POOL CHECKS SOCKETS replay SCHEDULE	that one as a table
  *
  * SCHEDULE is a code for what words are shared, a colon, and the transitions.
  *
- * PROGRAM as in program.h; POOL: nodes of each pool; CHECKS: how many deadlock
+ * TYPES, PROGRAM as in program.h; POOL: nodes of each pool; CHECKS: how many deadlock
  * checks a wait may choose to make; SOCKETS: among which the CPUs are divided. Results are lines
  * of a name and a value. Exit status 1 if something is wrong.
  */
@@ -41,8 +41,8 @@ static void print_counts(void)
 	printf("longest %zu\n", counts.longest);
 	printf("steps_to_abandon %u\n", most_steps_to_abandon);
 	printf("steps_to_release %u\n", most_steps_to_release);
-	printf("stated_steps_to_abandon %u\n", STEPS_TO_ABANDON);
-	printf("stated_steps_to_release %u\n", STEPS_TO_RELEASE);
+	printf("stated_steps_to_abandon %u\n", type_of(0)->steps_to_abandon);
+	printf("stated_steps_to_release %u\n", type_of(0)->steps_to_release);
 	printf("missed %.1e\n", states * states / 2 / 18446744073709551616.0);
 	printf("seconds %.2f\n", seconds());
 }
@@ -72,27 +72,28 @@ int main(int argc, char **argv)
 	unsigned int pool;
 	bool good;
 
-	if (argc < 5) {
-		fputs("usage: explore-TYPE PROGRAM POOL CHECKS SOCKETS [WHAT ARGUMENT]\n",
+	if (argc < 6) {
+		fputs("usage: explore TYPES PROGRAM POOL CHECKS SOCKETS [WHAT ARGUMENT]\n",
 		      stderr);
 		return 2;
 	}
-	program_read(argv[1]);
-	pool = atoi(argv[2]);
-	checks_per_wait = atoi(argv[3]);
-	sockets_number = atoi(argv[4]);
+	types_read(argv[1]);
+	program_read(argv[2]);
+	pool = atoi(argv[3]);
+	checks_per_wait = atoi(argv[4]);
+	sockets_number = atoi(argv[5]);
 	search_show_progress();
-	if (argc > 6 && !strcmp(argv[5], "replay"))
-		return replay(pool, argv[6]);
-	if (argc > 6 && !strcmp(argv[5], "most"))
-		most = strtoul(argv[6], NULL, 0);
+	if (argc > 7 && !strcmp(argv[6], "replay"))
+		return replay(pool, argv[7]);
+	if (argc > 7 && !strcmp(argv[6], "most"))
+		most = strtoul(argv[7], NULL, 0);
 	good = search_all(pool, most);
 	print_counts();
 	if (good)
 		return 0;
 	print_failure();
-	if (argc > 6 && !strcmp(argv[5], "shortest") &&
-	    search_shortest(pool, strtoul(argv[6], NULL, 0))) {
+	if (argc > 7 && !strcmp(argv[6], "shortest") &&
+	    search_shortest(pool, strtoul(argv[7], NULL, 0))) {
 		printf("shortest %zu\n", strlen(schedule));
 		print_failure();
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock_type.h"
 #include "program.h"
 
 struct role roles[MOST_FIBERS];
@@ -25,7 +26,7 @@ static void __attribute__((__noreturn__)) refuse(const char *why, const char *wh
 
 static enum patience read_patience(const char **text)
 {
-	static const char signs[] = "?0@^~";
+	static const char signs[] = "?0@^~=-#";
 	const char *sign = **text ? strchr(signs, **text) : NULL;
 
 	if (!sign)
@@ -40,13 +41,16 @@ static const struct step *read_steps(const char **text, struct role *role)
 
 	if (steps_number > sizeof(steps) / sizeof(steps[0]))
 		refuse("too many attempts", *text);
-	if (**text < 'A' || **text >= (char)('A' + MOST_LOCKS))
+	step->second = **text >= 'a';
+	step->lock = **text - (step->second ? 'a' : 'A');
+	if (step->lock >= MOST_LOCKS)
 		refuse("no lock", *text);
-	step->lock = *(*text)++ - 'A';
+	(*text)++;
 	if (step->lock >= locks_number)
 		locks_number = step->lock + 1;
-	role->attempts[step->lock]++;
 	step->patience = read_patience(text);
+	role->attempts[step->lock] += !is_question(step->patience);
+	role->second[step->lock] += !is_question(step->patience) && step->second;
 	if (**text == 'x') {
 		step->stops = true;
 		stopping = role - roles;
@@ -90,6 +94,8 @@ static void read_role(const char *word)
 
 	if (contexts_number > MOST_FIBERS)
 		refuse("too many contexts", word);
+	role->follows = *word == '>';
+	word += role->follows;
 	if (sscanf(word, "%u.%u:%n%31s", &role->cpu, &role->level, &length,
 		   role->text) != 3 || role->cpu >= MOST_FIBERS || role->level > 3)
 		refuse("no context", word);
@@ -104,6 +110,61 @@ static void read_role(const char *word)
 		role->program = like;
 	if (role->cpu >= cpus_number)
 		cpus_number = role->cpu + 1;
+}
+
+bool has_order(unsigned int number)
+{
+	return roles[number].follows ||
+	       (number + 1 < contexts_number && roles[number + 1].follows);
+}
+
+static const struct lock_type *const all_types[] = {
+	&lock_type_clh, &lock_type_mcs, &lock_type_swap, &lock_type_spin, &lock_type_spin_bare,
+	&lock_type_arena,
+};
+
+const struct lock_type *lock_types[MOST_LOCKS][2];
+bool is_left_as_it_is;
+
+static const struct lock_type *read_type(const char **text)
+{
+	size_t length = strcspn(*text, ",!>");
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all_types) / sizeof(all_types[0]); i++) {
+		const struct lock_type *type = all_types[i];
+
+		if (strlen(type->name) == length && !strncmp(type->name, *text, length)) {
+			*text += length;
+			return type;
+		}
+	}
+	refuse("no lock type", *text);
+}
+
+void types_read(const char *text)
+{
+	unsigned int lock;
+
+	for (lock = 0; lock < MOST_LOCKS; lock++) {
+		lock_types[lock][0] = read_type(&text);
+		lock_types[lock][1] = lock_types[lock][0];
+		if (*text == '!') {
+			is_left_as_it_is = true;
+			text++;
+		}
+		if (*text == '>') {
+			text++;
+			lock_types[lock][1] = read_type(&text);
+		}
+		if (*text != ',')
+			break;
+		text++;
+	}
+	if (*text)
+		refuse("something is left over", text);
+	for (lock++; lock < MOST_LOCKS; lock++)
+		memcpy(lock_types[lock], lock_types[0], sizeof(lock_types[0]));
 }
 
 void program_read(const char *text)

@@ -13,6 +13,17 @@
  * configuration may. !: after the release, if no context uses the lock then, its memory becomes
  * another lock, without a call (of the hybrid alone). The attempts in parentheses are made while
  * holding the lock.
+ *
+ * A small letter: an attempt at what the memory of the lock has become, by which no context begins
+ * before that. It becomes that when all attempts at the first lock are over. Which types the two
+ * locks have, and whether the first one is destroyed, is said besides (types_read()).
+ *
+ * Behind the letter of a lock that the context holds, a question: = is it locked? - does a trylock
+ * take it? # is it destroyed?
+ *
+ *	0.0:A >1.0:A? >2.0:A
+ *
+ * >: the context begins when the one in front of it has enqueued, acquired or failed.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -31,12 +42,16 @@ enum patience {
 	PAST,
 	TAKEOVER,
 	UNLESS,
+	IS_LOCKED,	/* from here on questions of the holder */
+	TRIES,
+	DESTROYS,
 };
 
 /**
  * struct step - an attempt, and the release if it succeeds
  * @lock: which lock
- * @patience: for how long it may wait
+ * @patience: for how long it may wait; or what its holder asks
+ * @second: at what the memory of the lock has become
  * @stops: with the lock, the context may stop for good
  * @remakes: the lock becomes another one in the same memory
  * @inner: the first of those made while holding the lock; NULL: none
@@ -45,6 +60,7 @@ enum patience {
 struct step {
 	unsigned int lock;
 	enum patience patience;
+	bool second;
 	bool stops;
 	bool remakes;
 	const struct step *inner;
@@ -59,6 +75,8 @@ struct step {
  * @program: its first attempt; the same one for all whose text is the same
  * @text: that, as written
  * @attempts: how many it makes at each lock
+ * @second: how many of these at what the memory of the lock has become
+ * @follows: it begins after the one in front of it
  */
 struct role {
 	unsigned int cpu;
@@ -67,6 +85,8 @@ struct role {
 	const struct step *program;
 	char text[32];
 	unsigned int attempts[MOST_LOCKS];
+	unsigned int second[MOST_LOCKS];
+	bool follows;
 };
 
 extern struct role roles[MOST_FIBERS];
@@ -76,7 +96,24 @@ extern unsigned int stopping;
 extern unsigned int locks_number;
 extern unsigned int cpus_number;
 
-/* Ends the run if the text is not a configuration. */
+/* The type of each lock, and that of the lock that its memory becomes. */
+extern const struct lock_type *lock_types[MOST_LOCKS][2];
+/* The first lock is not destroyed: the second one is initialised in its memory. */
+extern bool is_left_as_it_is;
+
+static inline bool is_question(enum patience patience)
+{
+	return patience >= IS_LOCKED;
+}
+
+/* It begins after another one, or another one after it. */
+bool has_order(unsigned int context);
+/* They end the run if the text is not a configuration. */
 void program_read(const char *text);
+/*
+ * The types of the locks: clh: of all; clh,mcs: of A, and of B; spin>clh: first a spin, then, in
+ * the same memory, a clh, after it was destroyed if it has that; clh!>spin: it is not destroyed.
+ */
+void types_read(const char *text);
 
 #endif

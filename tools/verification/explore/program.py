@@ -8,6 +8,7 @@ import subprocess
 
 from simulate.program import where_are
 from testbed.common import Failure, Unavailable, columns
+from verification.explore.configurations import TYPES
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
@@ -32,31 +33,36 @@ MOST_OF_QUICK = 2_000_000
 def type_flags(lock):
     """A type with _bare behind it is the bare layer of the hybrid."""
     name = lock.removesuffix("_bare")
-    return [f"-DTYPE_{name.upper()}", *(["-DBARE_LAYER"] if name != lock else [])]
+    return [f"-DLOCK_TYPE={lock}", f"-DTYPE_{name.upper()}",
+            *(["-DBARE_LAYER"] if name != lock else [])]
 
 
-def build(source, folder, lock):
-    """The explorer of the files in SOURCE/nbqlock for a lock type."""
+def build(source, folder):
+    """The explorer of the files in SOURCE/nbqlock."""
     if os.uname().machine != "x86_64":
         raise Unavailable("the explorer's fibers are written for x86-64")
     folder.mkdir(parents=True, exist_ok=True)
-    program = folder / f"explore-{lock}"
+    program = folder / "explore"
     shipped = source / "nbqlock"
-    compiler = ["gcc", *FLAGS, *type_flags(lock), "-include", HERE / "spin_policy.h",
+    compiler = ["gcc", *FLAGS, "-include", HERE / "spin_policy.h",
                 "-include", HERE / "cpu_numbers.h", f"-I{SHIM}", f"-I{SHIM}/fiber",
                 f"-I{HOST}", f"-I{source}"]
-    locks = folder / f"locks-{lock}.o"
+    locks = folder / "locks.o"
+    types = {lock: folder / f"type-{lock}.o" for lock in TYPES}
     for command in (
+            *([*compiler, *FLAGS_OF_TOOLS, *type_flags(lock), "-c", "-o", made,
+               HERE / "lock_type.c"] for lock, made in types.items()),
             [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
              *sorted(shipped.glob("*spin*.c")), shipped / "node.c", shipped / "wait.c",
              *sorted(SHIM.glob("bpf/*.c"))],
-            [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
+            [*compiler, *FLAGS_OF_TOOLS, "-o", program,
+             *sorted(file for file in HERE.glob("*.[cS]") if file.name != "lock_type.c"),
              *sorted(SHIM.glob("fiber/*.[cS]")), *sorted(SHIM.glob("*.c")), locks,
-             "-lpthread"]):
+             *types.values(), "-lpthread"]):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode:
-            raise Failure(f"the explorer for {lock} does not compile\n{done.stdout}")
+            raise Failure(f"the explorer does not compile\n{done.stdout}")
     return program
 
 
@@ -86,7 +92,8 @@ class Result:
 
     def as_json(self):
         return {"lock": self.lock, "name": self.configuration.name,
-                "program": self.configuration.program, "pool": self.configuration.pool,
+                "program": self.configuration.program,
+                "types": self.configuration.types or self.lock, "pool": self.configuration.pool,
                 "checks": self.configuration.checks,
                 "sockets": self.configuration.sockets, "passed": self.good,
                 "failure": None if self.good else self.failure,
@@ -98,8 +105,8 @@ class Result:
                     "steps_to_release")}}
 
 
-def arguments(program, configuration, *more):
-    return [program, configuration.program, str(configuration.pool),
+def arguments(program, lock, configuration, *more):
+    return [program, configuration.types or lock, configuration.program, str(configuration.pool),
             str(configuration.checks), str(configuration.sockets), *more]
 
 
@@ -111,9 +118,9 @@ def places(program, addresses):
             in zip(addresses, where_are(program, addresses)) if where != "?"}
 
 
-def table(program, configuration, schedule):
+def table(program, lock, configuration, schedule):
     """A schedule as lines of text."""
-    done = subprocess.run(arguments(program, configuration, "replay", schedule),
+    done = subprocess.run(arguments(program, lock, configuration, "replay", schedule),
                           stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):
         raise Failure(f"{configuration.name} has no schedule {schedule}")

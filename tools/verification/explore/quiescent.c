@@ -38,24 +38,26 @@ bool is_quiescent(void)
 	return true;
 }
 
-static void check_lock(struct nbq_X *lock)
+static void check_lock(unsigned int number)
 {
+	const struct lock_type *type = type_of(number);
+	void *lock = &locks[number];
 	bool got;
 
-	if (is_held(lock)) {
+	if (type->is_held(lock)) {
 		fail("an unused lock looks held or waited for");
 		return;
 	}
 	/* A request for another socket is obeyed until it expires. */
 	time_has_passed = sockets_number > 1;
-	got = nbq_X_trylock(lock);
+	got = type->trylock(lock);
 	time_has_passed = false;
 	if (!got) {
 		fail("a free lock is not acquired without patience");
 		return;
 	}
-	nbq_X_unlock(lock);
-	if (nbq_X_destroy(lock))
+	type->unlock(lock);
+	if (type->destroy(lock))
 		fail("an unused lock is not destroyed");
 }
 
@@ -79,7 +81,7 @@ static void check_nodes_kept(void)
 {
 	unsigned int cpu, level, number, kept = 0;
 
-	for (cpu = 0; cpu < cpus_number && IS_FIFO; cpu++) {
+	for (cpu = 0; cpu < cpus_number; cpu++) {
 		for (level = 0; level < 4; level++) {
 			unsigned int contexts_of_pool = 0, in_use;
 
@@ -97,29 +99,55 @@ static void check_nodes_kept(void)
 		fail("unused locks keep %u nodes more than one a context", kept);
 }
 
+static bool all_are_fifo(void)
+{
+	unsigned int lock;
+
+	for (lock = 0; lock < locks_number; lock++) {
+		if (!lock_types[lock][0]->is_fifo || !lock_types[lock][1]->is_fifo)
+			return false;
+	}
+	return true;
+}
+
+/* What attempts at a hybrid have left in its queue. */
+static void sweep_once_more(unsigned int number)
+{
+	unsigned int life;
+
+	for (life = 0; life <= queues[number].life; life++) {
+		const struct lock_type *type = lock_types[number][life];
+
+		if (type->is_fifo)
+			continue;
+		type->init(&locks[number]);
+		if (type->destroy(&locks[number]))
+			fail("a queue without waiters is not swept");
+	}
+}
+
 void check_quiescent(void)
 {
 	unsigned int lock, number;
 	long uncounted = 0;
 
-	check_nodes_kept();
+	if (all_are_fifo())
+		check_nodes_kept();
 
 	shim_cpu = SPARE_CPU;
 	shim_level = 0;
 	shim_preempt_off = 0;
 	for (lock = 0; lock < locks_number; lock++) {
 		if (!queues[lock].destroyed)
-			check_lock(&locks[lock]);
+			check_lock(lock);
 	}
 	if (failure[0])
 		return;
 	/* Of two locks that are destroyed at once one may have passed a node to the other. */
-	if (!IS_FIFO) {
-		nbq_X_init(&locks[0]);
-		if (nbq_X_destroy(&locks[0]))
-			fail("a queue without waiters is not swept");
-	}
-	if (shim_nodes_in_use())
+	for (lock = 0; lock < locks_number; lock++)
+		sweep_once_more(lock);
+	/* Those in the queue of a lock that was not destroyed are. */
+	if (shim_nodes_in_use() && !is_left_as_it_is)
 		fail("%u nodes are lost", shim_nodes_in_use());
 	/* Pools of two contexts are counted once. */
 	for (number = 0; number < SHIM_CPUS * 4; number++)
@@ -152,12 +180,12 @@ static bool acquires_alone(unsigned int number)
 }
 
 /* Does a context that is there for nothing else get the lock without patience? */
-static bool acquires_without_patience(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+static bool acquires_without_patience(unsigned int number, unsigned int cpu, unsigned int level)
 {
 	shim_cpu = cpu;
 	shim_level = level;
 	shim_preempt_off = 0;
-	return nbq_X_trylock(lock);
+	return type_of(number)->trylock(&locks[number]);
 }
 
 static bool has_enqueued;
@@ -168,24 +196,24 @@ static void record_swap(enum shim_op op, const void *address)
 }
 
 /* And without a queue node? What it changes besides the lock is no part of the state. */
-static bool acquires_as_newcomer(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+static bool acquires_as_newcomer(unsigned int number, unsigned int cpu, unsigned int level)
 {
-	struct nbq_X before = *lock;
+	union lock_memory before = locks[number];
 	bool acquires;
 
 	has_enqueued = false;
 	shim_hook = record_swap;
-	acquires = acquires_without_patience(lock, cpu, level);
+	acquires = acquires_without_patience(number, cpu, level);
 	shim_hook = NULL;
-	*lock = before;
+	locks[number] = before;
 	return acquires && !has_enqueued;
 }
 
 /* By enqueuing, which skips abandoned nodes. */
-static bool acquires_from_queue(struct nbq_X *lock)
+static bool acquires_from_queue(unsigned int number)
 {
 	struct trial trial = trial_begin();
-	bool acquires = acquires_without_patience(lock, SPARE_CPU, 0);
+	bool acquires = acquires_without_patience(number, SPARE_CPU, 0);
 
 	trial_end(&trial);
 	return acquires;
@@ -211,15 +239,14 @@ static bool has_waiter(unsigned int cpu, unsigned int lock)
 /* Newcomers to a free lock, whichever other contexts are stalled. */
 static void check_newcomers(unsigned int number)
 {
-	struct nbq_X *lock = &locks[number];
 	unsigned int cpu;
 
 	time_has_passed = true;
-	if (!acquires_as_newcomer(lock, SPARE_CPU, 0))
+	if (!acquires_as_newcomer(number, SPARE_CPU, 0))
 		fail("a newcomer never acquires a free lock");
 	time_has_passed = false;
 	for (cpu = 0; cpu < cpus_number; cpu++) {
-		if (has_waiter(cpu, number) && !acquires_as_newcomer(lock, cpu, NMI_LEVEL))
+		if (has_waiter(cpu, number) && !acquires_as_newcomer(number, cpu, NMI_LEVEL))
 			fail("an interrupt above a waiter does not acquire a free lock");
 	}
 }
@@ -227,12 +254,14 @@ static void check_newcomers(unsigned int number)
 /* A newcomer to an unused lock, whatever abandoned nodes are in its queue. */
 static void check_idle_lock(unsigned int number)
 {
-	struct nbq_X *lock = &locks[number];
+	const struct lock_type *type = type_of(number);
 
 	/* The turn may be that of another socket, and the queue another lock's: see above. */
-	if (is_used(number, NO_CONTEXT) || (!IS_FIFO && has_valid_request(lock)))
+	if (is_used(number, NO_CONTEXT) ||
+	    (!type->is_fifo && type->has_valid_request(&locks[number])))
 		return;
-	if (!(IS_FIFO ? acquires_from_queue(lock) : acquires_as_newcomer(lock, SPARE_CPU, 0)))
+	if (!(type->is_fifo ? acquires_from_queue(number) :
+			      acquires_as_newcomer(number, SPARE_CPU, 0)))
 		fail("a newcomer does not acquire an unused lock");
 }
 
@@ -244,14 +273,16 @@ void check_free_locks(void)
 		if (queues[number].destroyed)
 			continue;
 		check_idle_lock(number);
-		if (!IS_FIFO && !is_held(&locks[number]))
+		if (!type_of(number)->is_fifo && !type_of(number)->is_held(&locks[number]))
 			check_newcomers(number);
 	}
 	/* In the other types, only the head can acquire it. */
-	for (number = 0; number < contexts_number && HAS_POLICY; number++) {
+	for (number = 0; number < contexts_number; number++) {
 		const struct context *context = &contexts[number];
+		const struct lock_type *type = type_of(context->lock);
 
-		if (context->blocked && !is_held(&locks[context->lock]) &&
+		if (type->has_policy && context->blocked &&
+		    !type->is_held(&locks[context->lock]) &&
 		    (context_can(number, STEP) || context_can(number, PERSIST)) &&
 		    !acquires_alone(number))
 			fail("a waiter does not acquire a free lock");
@@ -272,7 +303,7 @@ void check_stuck(void)
 		if (is_held_by_a_stopped(context->lock))
 			return;
 		/* One that waits for a node goes on, since its pool will grow. */
-		if (!context->attempt[context->lock].node && IS_FIFO)
+		if (!context->attempt[context->lock].node && type_of(context->lock)->is_fifo)
 			return;
 		somebody_waits = true;
 	}

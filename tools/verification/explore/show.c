@@ -43,7 +43,7 @@ static void name_place(char *text, size_t size, const void *address)
 	for (lock = 0; lock < locks_number; lock++) {
 		if (is_of_lock(address, lock)) {
 			snprintf(text, size, "%c.%s", 'A' + lock,
-				 is_tail(&locks[lock], address) ? "tail" : "state");
+				 type_of(lock)->is_tail(&locks[lock], address) ? "tail" : "state");
 			return;
 		}
 	}
@@ -53,7 +53,7 @@ static void name_place(char *text, size_t size, const void *address)
 		snprintf(text, size, "node %#zx", name);
 		return;
 	}
-	if (!IS_FIFO && shim_is_queue_tail(address)) {
+	if (shim_is_queue_tail(address)) {
 		snprintf(text, size, "a queue's tail");
 		return;
 	}
@@ -82,7 +82,7 @@ static void name_value(char *text, size_t size, unsigned long value, bool is_lin
 	}
 	if (place.room != SHIM_ELSEWHERE)
 		name_place(text, size, (const void *)value);
-	else if (!IN_KERNEL)
+	else if (!type_of(0)->in_kernel)
 		snprintf(text, size, "%#lx", value);
 	else
 		snprintf(text, size, "%ld", (long)value);
@@ -98,7 +98,7 @@ static bool is_link(const void *address)
 		return strcmp(name, "alloc_seq") && strcmp(name, "free_seq");
 	if (place.room == SHIM_POOL)
 		return name && strcmp(name, "waiting.since") && strcmp(name, "size");
-	if (!HOLDS_NODE)
+	if (!type_of(0)->holds_node)
 		return false;
 	return is_of_lock(address, 0) || is_of_lock(address, 1);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nbqlock/bare_spin_types.h>
 #include <places.h>
 
 #include "context.h"
@@ -174,7 +175,7 @@ static bool are_like(unsigned int cpu, unsigned int other)
 	unsigned int i;
 
 	/* The names of nodes in an arena are numbers made of those of CPUs. */
-	if ((!IN_KERNEL && cpu != other) ||
+	if ((!type_of(0)->in_kernel && cpu != other) ||
 	    contexts_number_of[cpu] != contexts_number_of[other] ||
 	    socket_of(cpu) != socket_of(other) ||
 	    has_little_patience(cpu) != has_little_patience(other))
@@ -182,6 +183,10 @@ static bool are_like(unsigned int cpu, unsigned int other)
 	for (i = 0; i < contexts_number_of[cpu]; i++) {
 		const struct role *role = &roles[contexts_of[cpu][i]];
 		const struct role *its = &roles[contexts_of[other][i]];
+
+		if (cpu != other && (has_order(contexts_of[cpu][i]) ||
+				     has_order(contexts_of[other][i])))
+			return false;
 
 		if (role->level != its->level || role->program != its->program)
 			return false;
@@ -390,7 +395,8 @@ static void mix_flags(struct hash *hash, unsigned int number)
 	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
 		  context->polled << 3 | context->late << 4 | context->checking << 5 |
 		  context->checked << 6 | context->deadlocked << 7 | context->busy << 8 |
-		  context->stopped << 9 |
+		  context->stopped << 9 | context->arrived << 10 | context->awaits << 11 |
+		  context->asks << 24 |
 		  context->checks_left << 16 | (uint64_t)context->preempt_off << 32);
 }
 
@@ -523,6 +529,8 @@ static struct shim_memory arena_nodes(void)
 {
 	struct shim_memory nodes = shim_arena_nodes();
 
+	if (type_of(0)->in_kernel)
+		return (struct shim_memory){ };
 	nodes.size = nodes.size / SHIM_CPUS * cpus_number;
 	return nodes;
 }
@@ -541,7 +549,7 @@ uint64_t state_fingerprint(void)
 	mix_in_order(&hash, sockets.start, sockets.size);
 	mix_in_order(&hash, arena.start, arena.size);
 	for (i = 0; i < locks_number; i++) {
-		mix(&hash, queues[i].destroyed | queues[i].length << 8);
+		mix(&hash, queues[i].destroyed | queues[i].life << 1 | queues[i].length << 8);
 		for (at = 0; at < queues[i].length; at++)
 			mix(&hash, place_of_context[queues[i].enqueued[at]]);
 	}

@@ -63,8 +63,8 @@ class ExploreTest(unittest.TestCase):
         largest = next(configuration for configuration in CONFIGURATIONS
                        if configuration.name == "three_twice")
         with tempfile.TemporaryDirectory() as folder:
-            program = build(PROJECT, Path(folder), "mcs")
-            with subprocess.Popen(arguments(program, largest), stdout=subprocess.DEVNULL,
+            program = build(PROJECT, Path(folder))
+            with subprocess.Popen(arguments(program, "mcs", largest), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True) as process:
                 # However long it takes until it would heed that.
                 while not catches(process.pid, signal.SIGINT) and process.poll() is None:
