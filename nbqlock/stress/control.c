@@ -10,7 +10,6 @@
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/uaccess.h>
 
 #include "run.h"
 
@@ -193,10 +192,15 @@ static int run_without_reference(void)
 
 static ssize_t run_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
 {
+	char *text = stress_input_copy(buf, count);
 	unsigned int start;
-	int ret = kstrtouint_from_user(buf, count, 0, &start);
+	int ret = PTR_ERR_OR_ZERO(text);
 
-	if (ret == -EFAULT)
+	if (!ret) {
+		ret = kstrtouint(text, 0, &start);
+		kfree(text);
+	}
+	if (ret == -EFAULT || ret == -ENOMEM)
 		return ret;
 	if (ret || start > 1) {
 		pr_err("run: takes 1 (start, and wait for the end) or 0 (stop)\n");

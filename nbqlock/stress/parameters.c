@@ -485,15 +485,26 @@ static int set_param(const struct param *param, char *text)
 	return ret;
 }
 
-static ssize_t param_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
+/* What was written to a file, to be freed by kfree(); or an ERR_PTR(). A NUL does not end it. */
+char *stress_input_copy(const char __user *buf, size_t count)
 {
-	const struct param *param = file_inode(file)->i_private;
 	char *text = ERR_PTR(-EINVAL);
-	int ret;
 
 	if (count <= INPUT_MAX)
 		text = memdup_user_nul(buf, count);
-	ret = IS_ERR(text) ? PTR_ERR(text) : set_param(param, strim(text));
+	if (!IS_ERR(text) && strlen(text) != count) {
+		kfree(text);
+		text = ERR_PTR(-EINVAL);
+	}
+	return text;
+}
+
+static ssize_t param_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
+{
+	const struct param *param = file_inode(file)->i_private;
+	char *text = stress_input_copy(buf, count);
+	int ret = IS_ERR(text) ? PTR_ERR(text) : set_param(param, strim(text));
+
 	if (ret == -EINVAL || ret == -ERANGE || ret == -EOVERFLOW)
 		param->kind->explain(param);
 	if (!IS_ERR(text))

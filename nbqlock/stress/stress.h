@@ -203,6 +203,7 @@ void stress_params_thaw(void);
 void stress_params_show(struct seq_file *m, const struct stress_params *params);
 void stress_params_log(const char *when, const struct stress_params *params);
 int stress_params_check(const struct stress_params *params);
+char *stress_input_copy(const char __user *buf, size_t count);
 const char *stress_context_word(enum stress_context context);
 void stress_contexts_print(char *text, unsigned int contexts);
 

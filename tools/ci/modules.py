@@ -58,16 +58,26 @@ MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            ("interval_ns", "1000000001"), ("suspend_every_ns", "1000000001"),
            ("suspend_every_ns", "max"), ("suspend_ns", "100000001"), ("suspend_ns", "-1"),
            ("own_clock", "2"), ("own_clock", "yes"), ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
+           # a NUL, behind which there is something, or nothing
+           ("threads", r"2\0000"), ("patience_ns", r"10\0000-20"), ("retry", r"at_once\0000x"),
+           ("lock", r"clh_nb\0000"), ("cpus", r"0\0000-9"), ("contexts", r"task\0000irq"),
            # what user-mode Linux does not have
            ("contexts", "task nmi"), ("hotplug_ms", "100"))
+MISRUNS = ("2", "-1", "yes", "1 1", "", r"1\0000", r"\00001")
 MISUSE_SCRIPT = r"""
 misuse() {
 	file=$(echo %(folder)s/*/$1)
 	before=$(cat $file) || echo "there is no $1"
 	dmesg -c >/dev/null
-	echo "$2" >$file 2>/dev/null && echo "accepted"
+	printf '%%b\n' "$2" >$file 2>/dev/null && echo "accepted"
 	[ "$(cat $file)" = "$before" ] || echo "the old value is gone"
 	dmesg | grep -q "$1" || echo "no line in the kernel log names $1"
+}
+misrun() {
+	dmesg -c >/dev/null
+	printf '%%b\n' "$1" 2>/dev/null >%(folder)s/run && echo "accepted"
+	grep -q "no run yet" %(folder)s/result/summary || echo "there is a result"
+	dmesg | grep -q "nbqlock_stress: run: " || echo "no line in the kernel log names run"
 }
 misfit() {
 	file=$1
@@ -155,6 +165,8 @@ def misuse():
     plain = " ".join(f"{name}={value}" for name, value in PLAIN.items())
     commands = [(f"{value!r} written to {file}", f"misuse {file} {shlex.quote(value)}")
                 for file, value in MISUSES]
+    commands += [(f"{value!r} written to run", f"misrun {shlex.quote(value)}")
+                 for value in MISRUNS]
     for file, settings in (*REFUSED, *REFUSED_DISTURBED):
         words = " ".join(f"{name}={value}" for name, value in settings.items())
         commands.append((f"a run with {words}", f"misfit {file} {plain} {words}"))
