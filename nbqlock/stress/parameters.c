@@ -382,7 +382,7 @@ static const struct param param_table[] = {
 	NUMBER(interference, stall_every, 0, U32_MAX),
 	NUMBER(interference, stall_ns, 0, STALL_NS_MAX),
 	NUMBER(interference, suspend_every_ns, 0, INTERVAL_NS_MAX),
-	NUMBER(interference, suspend_ns, 0, STALL_NS_MAX),
+	NUMBER(interference, suspend_ns, 0, STRESS_INTERRUPTS_OFF_MAX),
 	NUMBER(interference, shuffle_ms, 0, DURATION_MS_MAX),
 	PARAM(interference, hotplug_ms, number, .max = DURATION_MS_MAX,
 	      .is_possible = hotplug_is_possible,

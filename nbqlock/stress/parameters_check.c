@@ -9,9 +9,6 @@
 
 #include "run.h"
 
-/* Much more is a soft lockup, or a warning about a slow NMI. */
-#define INTERRUPT_PATIENCE_MAX	(10 * NSEC_PER_MSEC)
-
 static bool check_cpus(const struct stress_params *params)
 {
 	if (cpumask_subset(&params->cpus, cpu_online_mask))
@@ -91,20 +88,37 @@ static bool check_nesting(const struct stress_params *params)
 	return false;
 }
 
-/* An interrupt that has interrupted the holder waits for its whole patience. */
+/* Are there attempts in interrupts, or with interrupts off? */
+static bool masks_interrupts(const struct stress_params *params)
+{
+	return params->contexts != BIT(CONTEXT_TASK) || params->suspend_every_ns;
+}
+
+/* One that has interrupted the holder waits for its whole patience. */
 static bool check_interrupt_patience(const struct stress_params *params)
 {
 	const char *name = NULL;
 
-	if (params->contexts == BIT(CONTEXT_TASK) || params->lock->patience != HEEDS_PATIENCE)
+	if (!masks_interrupts(params) || params->lock->patience != HEEDS_PATIENCE)
 		return true;
-	if (params->patience_ns.high > INTERRUPT_PATIENCE_MAX)
+	if (params->patience_ns.high > STRESS_INTERRUPTS_OFF_MAX)
 		name = "patience_ns";
-	else if (params->impatient_permille && params->impatient_ns > INTERRUPT_PATIENCE_MAX)
+	else if (params->impatient_permille && params->impatient_ns > STRESS_INTERRUPTS_OFF_MAX)
 		name = "impatient_ns";
 	if (!name)
 		return true;
-	pr_err("%s: when interrupts contend, %llu at most\n", name, (u64)INTERRUPT_PATIENCE_MAX);
+	pr_err("%s: in interrupts, or with interrupts off, %llu at most\n", name,
+	       (u64)STRESS_INTERRUPTS_OFF_MAX);
+	return false;
+}
+
+static bool check_interrupt_stall(const struct stress_params *params)
+{
+	if (!masks_interrupts(params) || !params->stall_every ||
+	    params->stall_ns <= STRESS_INTERRUPTS_OFF_MAX)
+		return true;
+	pr_err("stall_ns: in interrupts, or with interrupts off, %llu at most\n",
+	       (u64)STRESS_INTERRUPTS_OFF_MAX);
 	return false;
 }
 
@@ -157,6 +171,7 @@ static bool (* const checks[])(const struct stress_params *params) = {
 	check_contexts,
 	check_nesting,
 	check_interrupt_patience,
+	check_interrupt_stall,
 	check_suspend,
 	check_shuffle,
 	check_hotplug,

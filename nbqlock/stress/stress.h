@@ -32,6 +32,12 @@ struct dentry;
 /* The longest work or pause between two attempts. */
 #define STRESS_PAUSE_NS_MAX	(1000 * NSEC_PER_MSEC)
 
+/*
+ * The longest stall and patience in an interrupt, or with interrupts off: much more is a soft
+ * lockup, or a warning about a slow NMI.
+ */
+#define STRESS_INTERRUPTS_OFF_MAX	(10 * NSEC_PER_MSEC)
+
 /* A uniform distribution; both ends are included. */
 struct stress_range {
 	u64 low;

@@ -56,7 +56,7 @@ MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            ("free_lock", "yes"), ("contexts", "softirq"), ("contexts", "task irq"),
            ("contexts", ""), ("nesting", "deep"), ("nesting", "0"), ("interval_ns", "0"),
            ("interval_ns", "1000000001"), ("suspend_every_ns", "1000000001"),
-           ("suspend_every_ns", "max"), ("suspend_ns", "100000001"), ("suspend_ns", "-1"),
+           ("suspend_every_ns", "max"), ("suspend_ns", "10000001"), ("suspend_ns", "-1"),
            ("own_clock", "2"), ("own_clock", "yes"), ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
            # a NUL, behind which there is something, or nothing
            ("threads", r"2\0000"), ("patience_ns", r"10\0000-20"), ("retry", r"at_once\0000x"),

@@ -28,6 +28,11 @@ REFUSED = (
                      "patience_ns": "0-10000001"}),
     ("impatient_ns", {"lock": "clh_nb", "contexts": "task,hardirq",
                       "impatient_permille": 1, "impatient_ns": 10000001}),
+    ("patience_ns", {"lock": "clh_nb", "suspend_every_ns": 10000, "patience_ns": "max"}),
+    *(("stall_ns", {"lock": "raw_trylock", "stall_every": 9, "stall_ns": 10000001,
+                    "patience_ns": 1000, **other})
+      for other in ({"contexts": "task,softirq"}, {"contexts": "task,hardirq", "nesting": "masked"},
+                    {"suspend_every_ns": 10000})),
     ("free_lock", {"lock": "clh_nb", "contexts": "task,hardirq", "free_lock": 1}),
     ("contexts", {"lock": "raw_spinlock", "contexts": "task,hardirq",
                   "nesting": "shared"}),
