@@ -95,24 +95,10 @@ nbq_attempt_end(struct lockdep_map *map, struct lockdep_map *waits, int ret,
 	return 0;
 }
 
-/*
- * An attempt without a deadline has found a deadlock, or that the holder has stopped for good, and
- * goes on: it reports the first one, as another context in the deadlock may time out, or take the
- * lock over.
- */
-static inline void nbq_attempt_deadlocked(enum nbq_report what, const void *lock, u16 holder,
-					  bool *reported, unsigned long ip)
-{
-	if (!*reported)
-		nbq_report(what, lock, holder, ip);
-	*reported = true;
-	cpu_relax();
-}
-
 /* An attempt that began at that time has failed, and this context, encoded, holds the lock. */
 static inline void nbq_timeout_fill(struct nbq_timeout *info, u16 holder, u64 begin)
 {
-	info->waited_ns = nbq_clock_ns() - begin;
+	info->waited_ns = nbq_clock_since(begin);
 	info->holder_cpu = holder ? (int)nbq_context_cpu(holder) : -1;
 	info->holder_level = nbq_context_level(holder);
 }

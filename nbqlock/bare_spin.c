@@ -343,6 +343,19 @@ int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline 
 	return acquire_slowpath_unless(lock, deadline, waits, ip, unless);
 }
 
+/* An attempt that cannot fail has found a deadlock, or a holder that has stopped for good. */
+void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct lockdep_map *waits,
+				      unsigned long ip)
+{
+	const u16 *held_by = &lock->state.holder;
+	struct nbq_retries retries = nbq_retries_begin(lock, held_by, waits, ip);
+
+	do {
+		cpu_relax();
+	} while (acquire_slowpath(lock, retries.never, waits, ip));
+	nbq_retries_end(&retries, lock, held_by, ip);
+}
+
 int nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns)
 {
 	return nbq_bare_spin_acquire(lock, nbq_deadline_after(patience_ns), NULL, 0);
@@ -367,8 +380,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_trylock);
 
 void nbq_bare_spin_lock(union nbq_bare_spin *lock)
 {
-	while (unlikely(nbq_bare_spin_acquire(lock, nbq_deadline_at(KTIME_MAX), NULL, 0)))
-		cpu_relax();
+	if (unlikely(nbq_bare_spin_acquire(lock, nbq_deadline_at(KTIME_MAX), NULL, 0)))
+		nbq_bare_spin_acquire_deadlocked(lock, NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock);
 

@@ -25,6 +25,8 @@
  * @relative: the clock has not been read
  * @announced: contention_begin has been raised for the attempt
  * @traced: so has nbq_wait_begin, while it was enabled
+ * @retried: the operation cannot fail, and has found a deadlock: this is one of its further
+ *	attempts, which make one wait together
  *
  * Two registers: an attempt that does not wait never reads it.
  */
@@ -33,6 +35,7 @@ struct nbq_deadline {
 	bool relative;
 	bool announced;
 	bool traced;
+	bool retried;
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -61,6 +64,14 @@ static inline bool nbq_clock_is_fake(void)
 	return false;
 }
 #endif
+
+/* How long ago that was. It may have been read on another CPU, whose clock is ahead of this one. */
+static inline u64 nbq_clock_since(u64 then)
+{
+	u64 now = nbq_clock_ns();
+
+	return now > then ? now - then : 0;
+}
 
 /* Give up at an absolute CLOCK_MONOTONIC time. */
 static inline struct nbq_deadline nbq_deadline_at(ktime_t at)

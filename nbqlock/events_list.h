@@ -25,7 +25,7 @@ NBQ_EVENT(cancellations, SUM,
 NBQ_EVENT(failed_tries, SUM,
 	  "attempts without patience that failed")
 NBQ_EVENT(deadlocks, SUM,
-	  "attempts whose wait could not have ended: -EDEADLK, -EOWNERDEAD")
+	  "attempts whose wait could not have ended: -EDEADLK, -EOWNERDEAD; of lock(), the first")
 NBQ_EVENT(hardware_waits, SUM,
 	  "pauses between two polls that were waits by hardware: WFE on arm64, else none")
 NBQ_EVENT(nodes_allocated, SUM,

@@ -351,6 +351,8 @@ int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadlin
 int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 				 struct lockdep_map *waits, unsigned long ip,
 				 struct nbq_condition *unless);
+void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct lockdep_map *waits,
+				      unsigned long ip);
 
 /* panic.c */
 void nbq_panic_start(void);

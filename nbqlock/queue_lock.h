@@ -121,7 +121,7 @@ static inline void nbq_queue_end_contention(const struct nbq_queue_lock *lock,
 					    const struct nbq_deadline *deadline, int ret,
 					    unsigned long ip)
 {
-	if (!deadline->announced)
+	if (!deadline->announced || deadline->retried)
 		return;
 	nbq_contention_end(lock, ret);
 	trace_nbq_wait_end(lock, NULL, ip, ret, deadline->traced, 0);
@@ -148,7 +148,8 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 	bool stays = nbq_may_have_abandoned(pool, lock);
 	struct nbq_node *node, *pred;
 
-	if ((nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()) &&
+	if ((nbq_deadline_is_none(&deadline) ||
+	     (nbq_contention_is_traced() && !deadline.announced)) &&
 	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {
 		if (nbq_deadline_is_none(&deadline))
 			return nbq_queue_failed_try(pool);
@@ -217,6 +218,21 @@ nbq_queue_lock_timed(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 	return nbq_attempt_end(map, waits, ret, subclass, ip);
 }
 
+/* An attempt that cannot fail has found a deadlock. */
+static noinline void nbq_queue_lock_deadlocked(struct nbq_queue_lock *lock,
+					       struct lockdep_map *waits, unsigned long ip,
+					       const struct nbq_queue_ops *ops)
+{
+	struct nbq_retries retries;
+
+	nbq_report(NBQ_REPORT_DEADLOCK, lock, nbq_find_holder(lock), ip);
+	retries = nbq_retries_begin(lock, NULL, waits, ip);
+	do {
+		cpu_relax();
+	} while (nbq_queue_acquire_slowpath(lock, retries.never, waits, ip, ops));
+	nbq_retries_end(&retries, lock, NULL, ip);
+}
+
 static __always_inline void
 nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsigned long ip,
 		       const struct nbq_queue_ops *ops)
@@ -224,13 +240,11 @@ nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsig
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 	struct lockdep_map *waits;
-	bool reported = false;
 
 	preempt_disable();
 	waits = nbq_attempt_begin(map, &never, subclass, ip);
-	while (unlikely(nbq_queue_acquire(lock, never, waits, ip, ops)))
-		nbq_attempt_deadlocked(NBQ_REPORT_DEADLOCK, lock, nbq_find_holder(lock), &reported,
-				       ip);
+	if (unlikely(nbq_queue_acquire(lock, never, waits, ip, ops)))
+		nbq_queue_lock_deadlocked(lock, waits, ip, ops);
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 

@@ -36,15 +36,15 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 	struct lockdep_map *waits = nbq_attempt_begin(map, &never, subclass, ip);
 	struct nbq_condition learns;
-	bool reported = false;
 	int ret;
 
 	init_without_condition(&learns);
-	while (unlikely(ret = nbq_bare_spin_acquire_unless(&lock->bare, never, waits, ip,
-							   &learns)))
-		nbq_attempt_deadlocked(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD :
-							    NBQ_REPORT_DEADLOCK, lock,
-				       learns.judged, &reported, ip);
+	ret = nbq_bare_spin_acquire_unless(&lock->bare, never, waits, ip, &learns);
+	if (unlikely(ret)) {
+		nbq_report(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD : NBQ_REPORT_DEADLOCK, lock,
+			   learns.judged, ip);
+		nbq_bare_spin_acquire_deadlocked(&lock->bare, waits, ip);
+	}
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 

@@ -74,7 +74,7 @@ TRACE_EVENT(nbq_wait_end,
 			   __entry->holder_cpu = ret ? nbq_trace_holder_cpu(lock, held_by) :
 						       (int)raw_smp_processor_id();
 			   __entry->ret = ret;
-			   __entry->waited_ns = began ? nbq_clock_ns() - began : 0;),
+			   __entry->waited_ns = began ? nbq_clock_since(began) : 0;),
 	    TP_printk("lock=%pS caller=%pS holder_cpu=%d ret=%d waited_ns=%llu", __entry->lock,
 		      (void *)__entry->caller, __entry->holder_cpu, __entry->ret,
 		      __entry->waited_ns)

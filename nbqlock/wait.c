@@ -664,6 +664,15 @@ void nbq_wait_pause(struct nbq_wait *wait)
 	wait->by_hardware = false;
 }
 
+static void trace_end(const struct nbq_wait *wait, int ret)
+{
+	if (wait->deadline->announced)
+		nbq_contention_end(wait->lock, ret);
+	if (wait->deadline->announced || ret == -EDEADLK)
+		trace_nbq_wait_end(wait->lock, wait->judged ? &wait->judged : wait->held_by,
+				   wait->ip, ret, wait->deadline->traced, wait->began);
+}
+
 /**
  * nbq_wait_end() - The attempt is over.
  * @wait: the attempt
@@ -675,18 +684,15 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 {
 	struct nbq_events *events = &wait->pool->events;
 
-	if (wait->deadline->announced)
-		nbq_contention_end(wait->lock, ret);
-	if (wait->deadline->announced || ret == -EDEADLK)
-		trace_nbq_wait_end(wait->lock, wait->judged ? &wait->judged : wait->held_by,
-				   wait->ip, ret, wait->deadline->traced, wait->began);
+	if (!wait->deadline->retried)
+		trace_end(wait, ret);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
 	nbq_attempt_leave(wait->pool);
 	if (!ret)
 		events->acquired_handoff++;
 	else if (ret == -EDEADLK || ret == -EOWNERDEAD)
-		events->deadlocks++;
+		events->deadlocks += !wait->deadline->retried;
 	else if (ret == -ETIMEDOUT)
 		events->timeouts++;
 	else if (ret == -ECANCELED)
@@ -694,4 +700,43 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 	else if (ret == -EBUSY)
 		events->failed_tries++;
 	return ret;
+}
+
+/**
+ * nbq_retries_begin() - An operation that cannot fail has found a deadlock, and attempts again.
+ * @lock: the lock
+ * @held_by: hybrid: where the lock names its holder; or NULL
+ * @waits: for lock_stat, see nbq_wait_announce()
+ * @ip: the caller of the operation
+ *
+ * Another context in the deadlock may time out, or take the lock over. The further attempts are one
+ * wait for tracers, and the deadlock is counted once.
+ *
+ * Context: Any, preemption off.
+ * Return: what they need; nbq_retries_end() is due when one has the lock.
+ */
+struct nbq_retries nbq_retries_begin(const void *lock, const u16 *held_by,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	struct nbq_retries retries = { .never = nbq_deadline_at(KTIME_MAX) };
+
+	retries.never.retried = true;
+	nbq_wait_announce(&retries.never, lock, waits, ip);
+	trace_nbq_wait_begin(lock, held_by, ip);
+	retries.began = retries.never.traced ? nbq_clock_ns() : 0;
+	return retries;
+}
+
+/**
+ * nbq_retries_end() - One of these attempts has the lock.
+ * @retries: what nbq_retries_begin() has returned
+ * @lock: the lock
+ * @held_by: hybrid: where the lock names its holder; or NULL
+ * @ip: the caller of the operation
+ */
+void nbq_retries_end(const struct nbq_retries *retries, const void *lock, const u16 *held_by,
+		     unsigned long ip)
+{
+	nbq_contention_end(lock, 0);
+	trace_nbq_wait_end(lock, held_by, ip, 0, retries->never.traced, retries->began);
 }

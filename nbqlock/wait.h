@@ -116,7 +116,17 @@ struct nbq_wait {
 	int error;
 };
 
-/* For an initialiser of the above. The map is for lock_stat. */
+/**
+ * struct nbq_retries - the wait of an operation that cannot fail, and has found a deadlock
+ * @never: the patience of its further attempts
+ * @began: when they began, if the wait is traced; or 0
+ */
+struct nbq_retries {
+	struct nbq_deadline never;
+	u64 began;
+};
+
+/* For an initialiser of struct nbq_wait. The map is for lock_stat. */
 #ifdef CONFIG_LOCK_STAT
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.dep_map = (_dep_map), .ip = (_ip)
 #else
@@ -137,6 +147,10 @@ bool nbq_wait_is_own(struct nbq_wait *wait);
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);
+struct nbq_retries nbq_retries_begin(const void *lock, const u16 *held_by,
+				     struct lockdep_map *waits, unsigned long ip);
+void nbq_retries_end(const struct nbq_retries *retries, const void *lock, const u16 *held_by,
+		     unsigned long ip);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
 
 /* Read the clock within so many polls. What is due earlier at @check_at stays so. */

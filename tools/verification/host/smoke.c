@@ -169,6 +169,21 @@ static void attempt_without_patience_only_reads(void)
 	end(&lock);
 }
 
+/* The clocks of two CPUs differ: the caller was moved to the one that is behind. */
+static void time_waited_is_not_negative(void)
+{
+	struct nbq_timeout info = { .waited_ns = 1 };
+	DEFINE_NBQ_X(lock);
+
+	nbq_X_lock(&lock);
+	test_clock(5000, -1);
+	EXPECT(nbq_X_lock_timeout_info(&lock, 0, &info) == -EBUSY);
+	EXPECT(info.waited_ns == 0);
+	EXPECT(test_now < 5000 - 1);
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+
 static unsigned int begins_before_the_tail;
 
 static void count_begins_before_enqueue(enum shim_op op, const void *address)
@@ -299,17 +314,58 @@ static void holder_that_waits_elsewhere_is_no_contention(void)
 	end(wanted);
 }
 
+/*
+ * Have such waits been traced: an attempt with the error -EDEADLK, of which contention_begin tells
+ * if it was announced; and all that were made after it, as one?
+ */
+static bool traced_deadlock(bool announced)
+{
+	return shim_contention_begins == 1 + announced && shim_wait_begins == 1 + announced &&
+	       shim_contention_ends == 1 + announced && shim_wait_ends == 2 &&
+	       shim_contention_ret == 0;
+}
+
+/* It is one deadlock, however often the attempt is made again. */
 static void deadlock_of_untimed_attempt_is_reported_once(void)
 {
 	DEFINE_NBQ_X(lock);
+	unsigned int traced;
 
-	test_expect_warnings(1);
-	nbq_X_lock(&lock);
-	shim_level = 3;
-	lock_until_released_below(&lock, &lock, 100);
-	shim_level = 0;
+	for (traced = 0; traced < 2; traced++) {
+		test_expect_warnings(1);
+		nbq_X_lock(&lock);
+		shim_level = 3;
+		shim_contention_is_traced = traced;
+		forget_traced_waits();
+		lock_until_released_below(&lock, &lock, 100);
+		shim_contention_is_traced = false;
+		shim_level = 0;
+		EXPECT(traced_deadlock(traced && IS_FIFO));
+		EXPECT(shim_event("deadlocks") == 1 + traced);
+	}
 	end(&lock);
 }
+
+#if !HOLDS_NODE
+static void deadlock_of_bare_lock_is_one_wait(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	nbq_X_lock(&lock);
+	shim_level = 3;
+	forget_traced_waits();
+	to_release = &lock;
+	polls_left = 100;
+	shim_hook = release_below;
+	nbq_bare_spin_lock(&lock.bare);
+	shim_hook = NULL;
+	nbq_bare_spin_unlock(&lock.bare);
+	shim_level = 0;
+	EXPECT(traced_deadlock(false));
+	EXPECT(shim_event("deadlocks") == 1);
+	end(&lock);
+}
+#endif
 
 /* CPU 0 holds another lock, and so does the holder: one that it acquired later. */
 static void report_names_the_holder(void)
@@ -812,6 +868,7 @@ static void untimed_wait_reports_the_holder_that_it_has_judged(void)
 static const struct test_case cases[] = {
 	TEST_CASE(free_lock_is_acquired_by_each_operation),
 	TEST_CASE(attempt_without_patience_only_reads),
+	TEST_CASE(time_waited_is_not_negative),
 	TEST_CASE(traced_wait_begins_before_enqueue),
 	TEST_CASE(traced_contention_ends_without_a_wait),
 	TEST_CASE(holder_that_waits_elsewhere_is_no_contention),
@@ -824,6 +881,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(pool_whose_nodes_locks_at_rest_keep_is_reported),
 #endif
 #if !HOLDS_NODE
+	TEST_CASE(deadlock_of_bare_lock_is_one_wait),
 	TEST_CASE(waiter_without_pool_stays_newcomer),
 	TEST_CASE(static_nodes_can_be_encoded),
 	TEST_CASE(panic_ends_waits_for_the_holders_that_it_has_stopped),

@@ -224,6 +224,7 @@ static inline void nbq_X_unlock(struct nbq_spin *lock)
 /* Which the bare layer does not have. */
 #ifndef TYPE_ARENA
 #define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)
+#define nbq_X_lock_timeout_info		__PASTE(NBQ_TYPE, _lock_timeout_info)
 #endif
 #define nbq_X_lock			__PASTE(NBQ_TYPE, _lock)
 #define nbq_X_is_locked			__PASTE(NBQ_TYPE, _is_locked)
