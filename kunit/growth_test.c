@@ -113,6 +113,26 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 		nbq_node_free(node);
 }
 
+/* As built in, with a cap below the static nodes */
+static void growth_of_a_pool_above_the_cap_is_requested_once(struct kunit *test)
+{
+	struct nbq_pool *pool = &per_cpu(nbq_pools, raw_smp_processor_id())[3];
+	unsigned int cap = nbq_pool_nodes_max, size = pool->size;
+	unsigned int wanted = xchg(&pool->wants_growth, 0);
+	struct nbq_node *node;
+
+	nbq_pool_nodes_max = size - 1;
+	while (!READ_ONCE(pool->wants_growth))
+		nbq_try_alloc(pool);
+	nbq_pools_flush();
+	KUNIT_EXPECT_EQ(test, pool->size, size);
+	KUNIT_EXPECT_EQ(test, pool->wants_growth, 1);
+	nbq_pool_nodes_max = cap;
+	WRITE_ONCE(pool->wants_growth, wanted);
+	for (node = pool->first; node; node = node->next_in_pool)
+		nbq_node_free(node);
+}
+
 /* An empty pool */
 
 /* In a CPU's pool that has only node, or none */
@@ -314,6 +334,7 @@ static struct kunit_case growth_cases[] = {
 	KUNIT_CASE(growth_is_requested_again_by_an_empty_pool),
 	KUNIT_CASE(growth_is_not_requested_by_reuse),
 	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
+	KUNIT_CASE(growth_of_a_pool_above_the_cap_is_requested_once),
 	KUNIT_CASE(patience_spent_on_a_node_counts_for_the_lock),
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
 	KUNIT_CASE(blank_pool_is_set_up_when_a_node_is_needed),

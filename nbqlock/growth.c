@@ -126,8 +126,11 @@ static void grow(struct nbq_pool *pool)
 	unsigned int old_size = pool->size;
 	unsigned int size = min(old_size * 2, nbq_pool_nodes_max);
 
-	if (size == old_size) {
-		/* wants_growth stays set: there is nothing more to have. */
+	if (size <= old_size) {
+		/*
+		 * wants_growth stays set: there is nothing more to have. Less: built in, a pool
+		 * has NBQ_STATIC_NODES, whatever the cap is.
+		 */
 		pr_warn_once("a pool of CPU %u has reached pool_nodes_max=%u: attempts may fail with -ENOMEM\n",
 			     pool->cpu, nbq_pool_nodes_max);
 		return;
