@@ -214,10 +214,35 @@ static void attempt_that_skips_no_node_is_counted_as_0(struct kunit *test)
 	acquire(test);
 	KUNIT_EXPECT_EQ(test, skips_of(0), 2);
 	/* A third attempt, which skips nodes. */
+	pool->events.nodes_allocated++;
 	pool->events.timeouts++;
 	nbq_count_skipped(pool, 3);
 	KUNIT_EXPECT_EQ(test, skips_of(0), 2);
 	KUNIT_EXPECT_EQ(test, skips_of(3), 1);
+	nbq_events_reset();
+}
+
+/* With a node, and without: a waiter of the hybrid that gives up before it enqueues. */
+static void attempts_with_a_node_are_counted_whatever_they_end_with(struct kunit *test)
+{
+	struct nbq_events *events = &per_cpu(nbq_pools, 0)->events;
+	unsigned long *results[] = {
+		&events->acquired_handoff, &events->timeouts, &events->cancellations,
+		&events->failed_tries, &events->deadlocks,
+	};
+	unsigned int i;
+
+	nbq_events_reset();
+	for (i = 0; i < ARRAY_SIZE(results); i++) {
+		events->nodes_allocated++;
+		(*results[i])++;
+		KUNIT_EXPECT_EQ_MSG(test, skips_of(0), 2 * i + 1, "result %u", i);
+		events->nodes_resumed++;
+		(*results[i])++;
+		KUNIT_EXPECT_EQ_MSG(test, skips_of(0), 2 * i + 2, "result %u", i);
+		(*results[i])++;
+		KUNIT_EXPECT_EQ_MSG(test, skips_of(0), 2 * i + 2, "result %u", i);
+	}
 	nbq_events_reset();
 }
 
@@ -250,6 +275,7 @@ static struct kunit_case events_cases[] = {
 	KUNIT_CASE(skip_counts_of_all_cpus_are_added_up),
 	KUNIT_CASE(many_skipped_nodes_are_counted_together),
 	KUNIT_CASE(attempt_that_skips_no_node_is_counted_as_0),
+	KUNIT_CASE(attempts_with_a_node_are_counted_whatever_they_end_with),
 	KUNIT_CASE(skip_counts_are_0_after_a_reset_that_does_not_write_to_them),
 	{}
 };

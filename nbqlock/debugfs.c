@@ -177,9 +177,8 @@ void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 		counts[i + 1] = skipped_total(i) - baseline;
 		walked += counts[i + 1];
 	}
-	attempts = event_total("acquired_uncontended") +
-		   event_total("acquired_handoff") + event_total("timeouts") +
-		   event_total("deadlocks");
+	/* Whatever came of an attempt: each with a node has allocated it, or resumed a place. */
+	attempts = event_total("nodes_allocated") + event_total("nodes_resumed");
 	counts[0] = attempts > walked ? attempts - walked : 0;
 }
 EXPORT_SYMBOL_GPL(nbq_skipped_read);
