@@ -90,7 +90,7 @@ TRACE_EVENT(nbq_abandon,
 	    TP_fast_assign(__entry->lock = lock;
 			   __entry->abandoned = abandoned;
 			   __entry->ret = ret;),
-	    TP_printk("lock=%p node=%s ret=%d", __entry->lock,
+	    TP_printk("lock=%pS node=%s ret=%d", __entry->lock,
 		      __entry->abandoned ? "abandoned" : "taken", __entry->ret)
 );
 

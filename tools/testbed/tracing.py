@@ -76,7 +76,7 @@ class Event:
 
     @property
     def lock(self):
-        """Of a contention event or nbq_abandon."""
+        """Of a contention event, a wait or nbq_abandon."""
         return self.words.split()[0].removeprefix("lock=")
 
     @property
@@ -112,8 +112,9 @@ class Trace:
                 if event.name == name and (not lock or event.lock == lock)]
 
     def the_lock(self):
-        """The kernel's locks are in the trace, too: only ours are left."""
-        locks = {event.lock for event in self.named("nbq_abandon")}
+        """As the kernel's events name it. Its own locks are there, too: only ours time out."""
+        locks = {event.lock for event in self.named("contention_end")
+                 if event.ret == -errno.ETIMEDOUT}
         return locks.pop() if len(locks) == 1 else "no lock, or several"
 
 
@@ -185,6 +186,8 @@ def claims_of_waits(trace, lock, ends):
     yield ("nbq_wait_begin and nbq_wait_end are raised with the kernel's",
            len(begun) == len(trace.named("contention_begin", lock)) and
            Counter(event.ret for event in ended) == ends)
+    yield ("they and nbq_abandon name the lock in the same way", len({
+        event.lock for event in begun + ended + trace.named("nbq_abandon")}) == 1)
     yield ("they name the caller", all("[nbqlock_stress]" in event.words for event in
                                        begun + ended))
     holders = Counter(int(re.search(r"holder_cpu=(-?\d+)", event.words)[1])
