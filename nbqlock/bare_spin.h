@@ -35,6 +35,9 @@ int __must_check nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patie
  * typedef nbq_stop_t - A condition that ends a wait.
  * @arg: as given with it
  *
+ * It is short, does not sleep, and acquires no lock.
+ *
+ * Context: Of the waiter, NMI included, preemption off.
  * Return: true if it holds.
  */
 typedef bool (*nbq_stop_t)(void *arg);

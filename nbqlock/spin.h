@@ -218,7 +218,8 @@ int __must_check nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeo
  * well. A lock that is free is acquired, and an attempt without patience fails, without a call.
  *
  * @stop is called in the context of the caller, an NMI as well, with preemption off and the wait
- * begun. It may not sleep nor acquire this lock, and is to be short: the waiters behind take one
+ * begun. It may not sleep nor acquire any lock: lockdep has recorded this one by then, and would
+ * take the other for one that is acquired under it. It is to be short: the waiters behind take one
  * that is in it for longer for stalled. What it reads, it has to order itself.
  *
  * Context: As nbq_spin_lock_timeout().

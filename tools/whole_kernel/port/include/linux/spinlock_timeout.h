@@ -129,8 +129,9 @@ raw_spin_lock_timeout_bh(raw_spinlock_t *lock, s64 patience_ns)
  *
  * As raw_spin_lock_timeout(). Besides, a waiter asks @stop whenever it is to read the clock, within
  * 64 polls, and gives up if that returns true. It is called in the context of the caller, an NMI as
- * well, with preemption off, is short, and may not sleep nor acquire this lock. A free lock is
- * acquired, and an attempt without patience fails, without a call.
+ * well, with preemption off, is short, and may not sleep nor acquire any lock, which lockdep would
+ * take for one that is acquired under this one. A free lock is acquired, and an attempt without
+ * patience fails, without a call.
  *
  * Context: As raw_spin_lock_timeout().
  * Return: As raw_spin_lock_timeout(), and
