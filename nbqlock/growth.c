@@ -199,7 +199,8 @@ void nbq_pool_request_growth(struct nbq_pool *pool)
 
 static int fill(struct nbq_pool *pool)
 {
-	int ret = enlarge(pool, pool_nodes, GFP_KERNEL);
+	/* pool_nodes may ask for much: -ENOMEM rather than the OOM killer. */
+	int ret = enlarge(pool, pool_nodes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 
 	if (!ret && (!pool->encodable || pool->encodable->size < pool_nodes))
 		ret = make_encodable(pool);

@@ -3,6 +3,7 @@
 #ifndef _STRESS_OPS_H
 #define _STRESS_OPS_H
 
+#include <linux/gfp.h>
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -32,6 +33,9 @@ enum stress_context {
 #define STRESS_LOCKS_MAX		(CONTEXTS * STRESS_CHAIN_MAX)
 
 struct seq_file;
+
+/* For the memory of a run, which may be much: -ENOMEM rather than the OOM killer. */
+#define STRESS_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* A queue lock that is not from nbqlock. Each lock type has nodes of its own. */
 struct stress_queue {

@@ -35,6 +35,15 @@ static int stress_thread(void *data)
 	return 0;
 }
 
+/*
+ * Is there memory for another contender? Not the last of it: the kernel's own allocations, that of
+ * a thread's stack among them, would call the OOM killer.
+ */
+static bool has_memory(void)
+{
+	return si_mem_available() > (long)(totalram_pages() / 16);
+}
+
 /* @index: among the contenders. Return: NULL without memory. */
 struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index,
@@ -44,7 +53,9 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 	int node = cpu_to_node(cpu);
 	struct contender *contender;
 
-	contender = kvzalloc_node(sizeof(*contender), GFP_KERNEL, node);
+	if (!has_memory())
+		return NULL;
+	contender = kvzalloc_node(sizeof(*contender), STRESS_GFP, node);
 	if (!contender)
 		return NULL;
 	contender->run = run;
@@ -106,7 +117,8 @@ static int enter_contender(struct stress_run *run, struct contender *contender)
 	for (i = 0; !ret && i < run->params.chain; i++) {
 		struct lock_ref *ref = &contender->refs[i];
 
-		ret = run->params.lock->enter(&ref->target->lock, &ref->waiter);
+		ret = has_memory() ? run->params.lock->enter(&ref->target->lock, &ref->waiter) :
+				     -ENOMEM;
 	}
 	return ret;
 }
@@ -232,8 +244,8 @@ static void teardown(struct stress_run *run)
 /* Allocated in advance, so that the result cannot be lost for want of memory. */
 static bool alloc_report(struct stress_run *run)
 {
-	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares), GFP_KERNEL);
-	run->rows = kvcalloc(run->contender_count, sizeof(*run->rows), GFP_KERNEL);
+	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares), STRESS_GFP);
+	run->rows = kvcalloc(run->contender_count, sizeof(*run->rows), STRESS_GFP);
 	return run->shares && run->rows;
 }
 
@@ -243,7 +255,7 @@ struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned
 	struct stress_run *run;
 	unsigned int i;
 
-	run = kvzalloc(struct_size(run, contenders, contenders), GFP_KERNEL);
+	run = kvzalloc(struct_size(run, contenders, contenders), STRESS_GFP);
 	if (!run)
 		return NULL;
 	run->contender_count = contenders;

@@ -64,6 +64,9 @@ MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            # what user-mode Linux does not have
            ("contexts", "task nmi"), ("hotplug_ms", "100"))
 MISRUNS = ("2", "-1", "yes", "1 1", "", r"1\0000", r"\00001")
+# Runs for which the guest has no memory: the threads' own, that of the lock type.
+TOO_LARGE = (("threads", {"lock": "clh_nb", "threads": 4096}),
+             ("threads", {"lock": "clh_nb_paper", "threads": 1000, "chain": 8}))
 MISUSE_SCRIPT = r"""
 misuse() {
 	file=$(echo %(folder)s/*/$1)
@@ -167,7 +170,7 @@ def misuse():
                 for file, value in MISUSES]
     commands += [(f"{value!r} written to run", f"misrun {shlex.quote(value)}")
                  for value in MISRUNS]
-    for file, settings in (*REFUSED, *REFUSED_DISTURBED):
+    for file, settings in (*REFUSED, *REFUSED_DISTURBED, *TOO_LARGE):
         words = " ".join(f"{name}={value}" for name, value in settings.items())
         commands.append((f"a run with {words}", f"misfit {file} {plain} {words}"))
     outcome = yield from answered_cases(

@@ -8,7 +8,7 @@
 /* Allocate a zeroed node, as me->own. */
 int own_node_enter(struct stress_waiter *me, size_t size)
 {
-	me->own = kzalloc_node(size, GFP_KERNEL, me->numa_node);
+	me->own = kzalloc_node(size, STRESS_GFP, me->numa_node);
 	if (!me->own)
 		return -ENOMEM;
 	me->nodes.max = 1;

@@ -27,9 +27,7 @@ int paper_pool_enter(union stress_lock *lock, struct stress_waiter *me)
 {
 	struct paper_pool *pool;
 
-	/* Many threads need much memory: fail rather than reclaim hard. */
-	pool = kvzalloc_node(sizeof(*pool), GFP_KERNEL | __GFP_NOWARN |
-			     __GFP_RETRY_MAYFAIL, me->numa_node);
+	pool = kvzalloc_node(sizeof(*pool), STRESS_GFP, me->numa_node);
 	if (!pool)
 		return -ENOMEM;
 	pool->nodes[0].pool = pool;
