@@ -117,6 +117,16 @@ static void sum_up_locks(const struct stress_run *run, struct stress_report *rep
 		report->lost_updates = report->locks_taken - counted;
 }
 
+/*
+ * The pools that contenders have used: those of the run's CPUs. Threads of one that goes offline
+ * run anywhere.
+ */
+static unsigned int pools_of(const struct stress_params *params)
+{
+	return hweight32(params->contexts) *
+	       (params->hotplug_ms ? num_possible_cpus() : cpumask_weight(&params->cpus));
+}
+
 /* After the locks are destroyed and the contenders have exited. */
 static void count_nodes(const struct stress_run *run, struct stress_report *report)
 {
@@ -128,8 +138,8 @@ static void count_nodes(const struct stress_run *run, struct stress_report *repo
 		add_nodes(run->contenders[i], sum);
 	if (ops->count_nodes)
 		ops->count_nodes(sum, run->target_count);
-	sum->leaked = stress_nodes_leaked(ops, sum->leaked, hweight32(run->params.contexts) *
-					  num_possible_cpus(), run->target_count);
+	sum->leaked = stress_nodes_leaked(ops, sum->leaked, pools_of(&run->params),
+					  run->target_count);
 }
 
 static void add_skipped(const struct contender *contender, struct stress_skipped *sum)

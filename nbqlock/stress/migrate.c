@@ -52,6 +52,17 @@ static void rebind_threads(struct stress_run *run)
 	cpus_read_unlock();
 }
 
+/*
+ * Nodes of this CPU that the run has in queues: without those that other locks had when it was
+ * created, such as the places that an earlier run has left.
+ */
+static unsigned int nodes_of(const struct stress_run *run, unsigned int cpu)
+{
+	unsigned int nodes = run->params.lock->nodes_of(cpu);
+
+	return nodes > run->nodes_before[cpu] ? nodes - run->nodes_before[cpu] : 0;
+}
+
 /* Shuffling */
 
 /* Rotate all by the same number of CPUs: each is moved. */
@@ -163,7 +174,7 @@ static unsigned int halt_with_nodes_of(struct stress_run *run, unsigned int cpu)
 	unsigned int tries = HALT_TRIES, nodes = 0;
 
 	while (halt_all(run)) {
-		nodes = run->params.lock->nodes_of(cpu);
+		nodes = nodes_of(run, cpu);
 		if (nodes || !--tries)
 			break;
 		resume_all(run);
@@ -214,7 +225,7 @@ static unsigned int unreclaimed_nodes_of(struct stress_run *run, unsigned int cp
 	u64 enough = stress_run_acquisitions(run) + KEPT_ACQUISITIONS;
 	unsigned int nodes;
 
-	while ((nodes = run->params.lock->nodes_of(cpu))) {
+	while ((nodes = nodes_of(run, cpu))) {
 		if (stress_run_acquisitions(run) >= enough)
 			break;
 		if (!sleep_ms(run, 10))
@@ -275,12 +286,27 @@ static int create(struct task_struct **task, int (*work)(void *data),
 	return 0;
 }
 
+/* Return: 0 or -ENOMEM. */
+static int count_nodes_before(struct stress_run *run)
+{
+	unsigned int cpu;
+
+	run->nodes_before = kvcalloc(nr_cpu_ids, sizeof(*run->nodes_before), STRESS_GFP);
+	if (!run->nodes_before)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		run->nodes_before[cpu] = run->params.lock->nodes_of(cpu);
+	return 0;
+}
+
 /* Return: 0, or a negative errno; stress_migrate_stop() is due in either case. */
 int stress_migrate_create(struct stress_run *run)
 {
 	int ret = 0;
 
-	if (run->params.shuffle_ms)
+	if (run->params.hotplug_ms && run->params.lock->nodes_of)
+		ret = count_nodes_before(run);
+	if (!ret && run->params.shuffle_ms)
 		ret = create(&run->shuffler, shuffler, run, "nbqshuffle");
 	if (!ret && run->params.hotplug_ms)
 		ret = create(&run->hotplugger, hotplugger, run, "nbqhotplug");

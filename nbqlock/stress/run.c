@@ -350,6 +350,7 @@ void stress_run_free(struct stress_run *run)
 		kvfree(run->contenders[i]);
 	kvfree(run->shares);
 	kvfree(run->rows);
+	kvfree(run->nodes_before);
 	kvfree(run);
 }
 

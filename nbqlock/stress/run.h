@@ -137,6 +137,7 @@ struct stress_run {
 	struct task_struct *shuffler;	/* NULL: none; the threads of migrate.c */
 	struct task_struct *hotplugger;
 	struct stress_migrations migrations;	/* written by these two */
+	unsigned int *nodes_before;	/* in use of each CPU, before the run; NULL: not counted */
 	bool cpu_lost;			/* a CPU did not come online again */
 	struct mutex binding;		/* of threads to CPUs */
 	bool halt;			/* threads must stop outside of the queues */
