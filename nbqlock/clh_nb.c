@@ -58,8 +58,9 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 2 to abandon (1 if it stays: store prev), and
- * at most 2 to release (swap the tail, then free the node or store prev).
+ * Own steps on shared memory: at most 4 to abandon (swap the tail, then free the node; or note the
+ * place, by a read and a swap of its generation, and store prev; 3 if it stays), and at most 2 to
+ * release (swap the tail, then free the node or store prev).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>

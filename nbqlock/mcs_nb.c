@@ -71,10 +71,10 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 7 to abandon (store prev, be forgotten, swap the tail,
- * swap next, swap the successor's status, read its life, free its node), at most 6 to release
- * (read next, swap the tail, swap next, swap the successor's status, read its life, free its
- * node).
+ * Own steps on shared memory: at most 9 to abandon (store prev, be forgotten, swap the tail, note
+ * the place, by a read and a swap of its generation, swap next, swap the successor's status, read
+ * its life, free its node), at most 6 to release (read next, swap the tail, swap next, swap the
+ * successor's status, read its life, free its node).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>

@@ -16,8 +16,8 @@
  *	                  +-- dequeue --> AVAILABLE ---------------->+
  *	                       as head               a successor becomes the head
  *
- * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
- * prev; 1 if it stays).
+ * Own steps on shared memory: at most 4 to abandon (swap the tail, then free the node; or note the
+ * place, by a read and a swap of its generation, and store prev; 3 if it stays).
  *
  * Assumptions
  *	A node is allocated by its own CPU only (node.c); its memory stays a node.

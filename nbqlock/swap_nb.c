@@ -61,9 +61,9 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 5 to abandon (store prev, swap next, swap the
- * successor's status, read its life, free its node), at most 4 to release (all but the first of
- * these).
+ * Own steps on shared memory: at most 7 to abandon (note the place, by a read and a swap of its
+ * generation, store prev, swap next, swap the successor's status, read its life, free its node), at
+ * most 4 to release (the last four of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
