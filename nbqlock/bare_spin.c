@@ -32,8 +32,8 @@
  *	it was requested for is stalled. Or if the request has expired: it is a time, renewed
  *	by a head that runs, and void after HANDOFF_UNITS. A waiter that gives up lets it
  *	expire: it may be that of another waiter, too.
- *	An attempt without patience in spite of a request, if the tail of that queue is
- *	abandoned: perhaps no context waits, and it does not wait to find out.
+ *	An attempt without patience in spite of a request, if no context waits: it looks past
+ *	abandoned nodes.
  *	So the waiters of a socket that run are served in order. Newcomers steal from a waiter
  *	that runs during its POLLS_BEFORE_QUEUE polls, the first PATIENT_NS after them, and
  *	the polls up to the head's next clock read (POLLS_AS_HEAD); later only while its
@@ -41,7 +41,8 @@
  * Mutual exclusion rests on the holder alone, whatever the policy.
  *
  * Locks whose addresses have the same hash share queues. A waiter enqueues in the next queue of the
- * table if the last node of the first one waits for another lock, unless that of the next one does.
+ * table if the last waiter there waits for this lock, or that of the first one for another lock and
+ * that of the next one does not.
  * Simulated, 64 CPUs at two locks that share them: else 0.42 of the acquisitions. A waiter whose
  * predecessor waits for another lock acts as head, so that no lock waits for another.
  *
@@ -92,15 +93,10 @@ static bool interrupts_waiter(const union nbq_bare_spin *lock, const struct nbq_
 	return false;
 }
 
-/*
- * Has this queue a node? With @past_abandoned: is the last one that of a waiter? The node may be
- * free or in another queue by now; then there was a holder in between.
- */
+/* Has this queue a node? With @past_abandoned: that of a waiter? */
 static bool has_waiter(const struct nbq_queue *queue, bool past_abandoned)
 {
-	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
-
-	return tail && !(past_abandoned && nbq_spin_poll(tail));
+	return past_abandoned ? !!nbq_last_waiter(queue) : READ_ONCE(queue->tail);
 }
 
 static bool is_waited_for(const union nbq_bare_spin *lock, u8 turn, bool past_abandoned)
@@ -139,12 +135,12 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 {
 	unsigned int since = 0;		/* this number of polls */
 	bool starved = false;		/* it has found no node, which was counted */
-	u64 idle_since = 0;		/* it has seen the lock free; 0: it was held */
+	struct nbq_idle idle = {};	/* it has seen the lock free */
 	union nbq_spin_state state;
 
 	do {
 		/* Not while it sees a free lock, which it may take after IDLE_NS. */
-		if (!idle_since && (must_queue || HAS_POLLED(wait->polls - since))) {
+		if (!idle.polls && (must_queue || HAS_POLLED(wait->polls - since))) {
 			if (nbq_place_take(place, wait) ||
 			    (!starved && nbq_place_take_back(wait->pool) &&
 			     nbq_place_take(place, wait)))
@@ -156,14 +152,14 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 		}
 		state = nbq_spin_read(lock);
 		if (!state.holder && (may_steal(lock, state, wait->pool, wait->context, false) ||
-				      nbq_is_idle_too_long(&idle_since))) {
+				      nbq_is_idle_too_long(&idle))) {
 			if (nbq_spin_take(lock, &state, wait->context, 0))
 				return 0;
 			/* Another context was faster. */
 			must_queue = true;
 		} else if (state.holder) {
 			must_queue |= !!state.handoff;
-			idle_since = 0;
+			idle.polls = 0;
 		}
 		must_queue &= !starved;
 		if (!nbq_wait_continue(wait, NULL, NULL))

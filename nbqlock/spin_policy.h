@@ -28,6 +28,8 @@
 #define POLLS_AS_HEAD		16U
 /* How long a lock is free until the head that has requested it counts as stalled. */
 #define IDLE_NS			2000
+/* The same while the clock stands: polls, which take longer than that where it does not. */
+#define IDLE_POLLS		1000U
 /* The age of the heartbeat of a waiter that counts as stalled, also while it sleeps. */
 #define STALLED_NS		(50000 + NBQ_RELAX_MAX_NS)
 /*
@@ -44,6 +46,8 @@
 #define HAS_TICKED(ticked_at, now)	nbq_has_passed(ticked_at, now, TICK_NS)
 /* The age at which a request for a handoff expires, in units of 2^NBQ_HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS		3U
+/* How many nodes a look for a waiter reads, all but the last of which are abandoned. */
+#define LOOK_PAST		16U
 static_assert(HANDOFF_UNITS << NBQ_HANDOFF_SHIFT == NBQ_SPIN_HANDOFF_NS);
 #endif
 
@@ -58,14 +62,23 @@ static inline bool nbq_handoff_has_expired(u8 handoff)
 	return nbq_handoff_age(handoff, nbq_clock_ns()) >= HANDOFF_UNITS;
 }
 
-/* Has a context seen for long that the lock is free and requested? @since: from when on; or 0. */
-static inline bool nbq_is_idle_too_long(u64 *since)
+/**
+ * struct nbq_idle - how long a context has seen that the lock is free and requested
+ * @since: since when
+ * @polls: and how often; 0: not at its last poll
+ */
+struct nbq_idle {
+	u64 since;
+	unsigned int polls;
+};
+
+static inline bool nbq_is_idle_too_long(struct nbq_idle *idle)
 {
 	u64 now = nbq_clock_ns();
 
-	if (!*since)
-		*since = now;
-	return nbq_has_passed(*since, now, IDLE_NS);
+	if (!idle->polls++)
+		idle->since = now;
+	return nbq_has_passed(idle->since, now, IDLE_NS) || idle->polls >= IDLE_POLLS;
 }
 
 #endif

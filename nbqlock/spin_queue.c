@@ -78,6 +78,28 @@ struct nbq_node *nbq_spin_poll(const struct nbq_node *pred)
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_poll);
 
 /*
+ * The last node of the queue that is a waiter's, behind which others may be abandoned; or the one
+ * up to which it was looked. A node may be in another queue by now; then there was a holder in
+ * between.
+ *
+ * Return: the node; NULL: no context waits.
+ */
+const struct nbq_node *nbq_last_waiter(const struct nbq_queue *queue)
+{
+	const struct nbq_node *node = nbq_decode_tail(READ_ONCE(queue->tail)), *prev;
+	unsigned int past;
+
+	for (past = 0; node && past < LOOK_PAST; past++) {
+		prev = nbq_spin_poll(node);
+		/* One that was skipped just now was so by a waiter behind it. */
+		if (!nbq_is_node(prev))
+			return prev == NBQ_AVAILABLE ? NULL : node;
+		node = prev;
+	}
+	return node;
+}
+
+/*
  * Skip a predecessor that was abandoned: .. prev L node -> .. prev node; or that was the head:
  * A node -> node. Only the CPU of an abandoned node knows of it, besides; unless that has
  * resumed the place, it is reclaimed.
@@ -231,6 +253,7 @@ static void skip_abandoned(struct nbq_place *place, struct nbq_wait *wait)
 	while (place->pred && (prev = nbq_spin_poll(place->pred))) {
 		struct nbq_node *last = place->pred;
 
+		place->handed = READ_ONCE(last->wants) == wait->lock;
 		nbq_wait_pause(wait);
 		place->pred = nbq_spin_skip(place->node, last, prev);
 		/* It has resumed its place, and waits. */

@@ -12,6 +12,7 @@
 struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
 				  struct nbq_node *node);
 struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
+const struct nbq_node *nbq_last_waiter(const struct nbq_queue *queue);
 struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 			       struct nbq_node *prev);
 bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
@@ -28,6 +29,7 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
  * @ticked_at: the clock read of its last tick
  * @turn: what stands for @queue in the turn of the lock
  * @competes: for the lock: it is the head, or acts as head
+ * @handed: it is the head because one that waited for the same lock has left the queue
  * @was_behind: it had a predecessor when it enqueued
  * @lost_place: an earlier attempt of its CPU and level had a place, which is gone
  * @has_successor: another waiter has enqueued behind it; it may have given up since
@@ -42,6 +44,7 @@ struct nbq_place {
 	u64 ticked_at;
 	u8 turn;
 	bool competes;
+	bool handed;
 	bool was_behind;
 	bool lost_place;
 	bool has_successor;

@@ -83,12 +83,20 @@ bool nbq_has_waiter(const void *lock)
 	return false;
 }
 
-/* Does the last node of this queue wait for another lock? One that is abandoned is skipped. */
-static bool is_of_another_lock(const struct nbq_queue *queue, const void *lock)
+/*
+ * Does an attempt at this lock wait in the second one of these queues? If waiters of the lock are
+ * there, which all who enqueue in the first one later would else overtake; or if those in the first
+ * one wait for another lock, and nobody in the second.
+ */
+static bool is_in_second(const struct nbq_queue *first, const struct nbq_queue *second,
+			 const void *lock)
 {
-	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
+	const struct nbq_node *last = nbq_last_waiter(first), *there;
 
-	return tail && READ_ONCE(tail->wants) != lock && !nbq_spin_poll(tail);
+	if (last && READ_ONCE(last->wants) == lock)
+		return false;
+	there = nbq_last_waiter(second);
+	return there ? READ_ONCE(there->wants) == lock : !!last;
 }
 
 /*
@@ -99,16 +107,14 @@ static bool is_of_another_lock(const struct nbq_queue *queue, const void *lock)
 void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait)
 {
 	const struct nbq_socket *socket = READ_ONCE(wait->pool->socket);
+	struct nbq_queue *second;
 
 	if (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))
 		socket = NULL;
 	place->queue = nbq_queue_of(socket, wait->lock);
-	if (is_of_another_lock(place->queue, wait->lock)) {
-		struct nbq_queue *other = nbq_other_queue_of(socket, wait->lock);
-
-		if (!is_of_another_lock(other, wait->lock))
-			place->queue = other;
-	}
+	second = nbq_other_queue_of(socket, wait->lock);
+	if (is_in_second(place->queue, second, wait->lock))
+		place->queue = second;
 	place->turn = socket ? socket->turn : NBQ_TURN_MACHINE;
 }
 
@@ -262,11 +268,33 @@ bool nbq_head_awaits_turn(struct nbq_head *head)
 	return nbq_handoff_age(READ_ONCE(queue->handoff), head->wait->now) < HANDOFF_UNITS;
 }
 
+/*
+ * May waiters of this lock have come before the head that are not in front of it? Those in front of
+ * a waiter of another lock, or those in the other queue, unless a waiter of this lock has handed
+ * the head over. A head that has waited for long would be one of those that the request is for.
+ */
+static bool may_be_before(const struct nbq_head *head)
+{
+	const struct nbq_place *place = head->place;
+	const struct nbq_queue *other = nbq_queue_of(NULL, head->lock);
+
+	if (is_patient(head) || has_other_sockets(head))
+		return false;
+	if (place->pred)
+		return READ_ONCE(place->pred->wants) != head->lock;
+	if (place->queue == other)
+		other = nbq_other_queue_of(NULL, head->lock);
+	return !place->handed && READ_ONCE(other->tail);
+}
+
 /* May this head take a free lock of that state? In the machine's queue it needs no turn. */
 bool nbq_head_may_take(struct nbq_head *head, union nbq_spin_state state)
 {
-	return !head->place->turn || !state.handoff || state.turn == head->place->turn ||
-	       nbq_handoff_has_expired(state.handoff) || nbq_is_idle_too_long(&head->idle_since);
+	const struct nbq_place *place = head->place;
+
+	return !state.handoff ||
+	       (place->turn ? state.turn == place->turn : !may_be_before(head)) ||
+	       nbq_handoff_has_expired(state.handoff) || nbq_is_idle_too_long(&head->idle);
 }
 
 /*
@@ -330,7 +358,7 @@ void nbq_head_waits(struct nbq_head *head, union nbq_spin_state state)
 {
 	struct nbq_queue *queue = head->place->queue;
 
-	head->idle_since = 0;
+	head->idle.polls = 0;
 	request_handoff(head, state);
 	choose_next_turn(head, state);
 	if (!head->place->turn || !state.handoff || state.turn == head->place->turn)

@@ -7,6 +7,7 @@
 #define _NBQ_SPIN_TURNS_H
 
 #include "bare_spin_types.h"
+#include "spin_policy.h"
 #include "spin_queue.h"
 
 /**
@@ -14,7 +15,7 @@
  * @lock: the lock
  * @place: where it waits
  * @wait: how long
- * @idle_since: since when it has seen the lock free, with a request for others; 0: it was held
+ * @idle: since when it has seen the lock free, with a request for others
  * @next: the next turn, once it was chosen; else 0
  * @awaits: it has published that it awaits the turn of its socket
  */
@@ -22,7 +23,7 @@ struct nbq_head {
 	union nbq_bare_spin *lock;
 	struct nbq_place *place;
 	struct nbq_wait *wait;
-	u64 idle_since;
+	struct nbq_idle idle;
 	u8 next;
 	bool awaits;
 };

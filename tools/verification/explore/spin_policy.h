@@ -27,11 +27,13 @@ bool context_checks(void);
 #define LONG_AGO		(-NEVER_YET)
 #define PATIENT_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define IDLE_NS			(context_persists() ? LONG_AGO : NEVER_YET)
+#define IDLE_POLLS		((unsigned int)NEVER_YET)
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define AHEAD_NS		NEVER_YET
 #define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define CHECK_RESUMED_NS	CHECK_PRED_NS
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
+#define LOOK_PAST		16U
 #define HAS_LITTLE_PATIENCE(wait)	((void)(wait), context_has_little_patience())
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(polls)	((void)(polls), context_persists())
