@@ -54,6 +54,7 @@ SIMULATION = {
     "wake_preempts": "[01]", "ple_window_ns": NUMBER,
     "away_every_ns": NUMBER, "away_ns": NUMBER, "paravirt": "[01]",
     "stop_us": NUMBER, "stop_waiters": "[01]",
+    "locks": "[12]", "shared_queue": "[01]", "alternate_us": NUMBER,
     "duration_us": NUMBER, "warmup_us": NUMBER, "seed": NUMBER,
     "cs_ns": f"{NUMBER}|{A_CPU}", "ncs_ns": f"{NUMBER}|{A_CPU}",
     "patience_ns": f"{PATIENCE}|{A_CPU}",

@@ -31,6 +31,7 @@ NUMBER(cs_ns, 200, 0, LONGEST_NS, true)			/* work with the lock held */
 NUMBER(ncs_ns, 200, 0, LONGEST_NS, true)		/* and before the next attempt */
 NUMBER(impatient_permille, 0, 0, 1000, true)		/* attempts with another patience */
 NUMBER(impatient_ns, 0, 0, KTIME_MAX, false)		/* that one */
+NUMBER(alternate_us, 0, 0, LONGEST_US, true)		/* one of two locks at a time is used */
 NUMBER(backoff_ns, 1000, 1, LONGEST_NS, false)		/* the first pause, which doubles */
 NUMBER(backoff_max_ns, 1000000, 1, LONGEST_NS, false)	/* up to that */
 NUMBER(deadlock_checks, 1, 0, 1, true)			/* the module's parameter */

@@ -165,8 +165,17 @@ def ruled(runs):
             yield Case(f"simulation: a rule is noticed: {rule.name}", noticed, words)
 
 
+def overtaken(runs):
+    """A waiter of one of two locks that share queues, which come and go, is not left behind."""
+    values = runs.values([settings_of("nbq_spin", 64, locks=2, shared_queue=1, alternate_us=200,
+                                      cs_ns=2000, duration_us=800)])[0]
+    yield Case("simulation: no attempt that begins 40 us later overtakes a waiter where two locks "
+               "come and go", values["verdict"] == "PASS" and not values["passed_late_max"],
+               f"{values['verdict']}; {values['passed_late_max']} did")
+
+
 def simulation():
     """the locks on 4 to 256 simulated CPUs, their cache misses: tools/simulate"""
     runs = Runs(program.build())
-    for part in (exclusion, plain_locks, seeds, limited, wasted, ruled):
+    for part in (exclusion, plain_locks, seeds, limited, overtaken, wasted, ruled):
         yield from part(runs)

@@ -257,12 +257,23 @@ static void do_work(void)
 	work_outside(settings.ncs_ns);
 }
 
+/* While it is the time of the other lock, there are only attempts that have begun before. */
+static void await_time_of_lock(void)
+{
+	u64 slice = settings.alternate_us * PS_PER_US;
+
+	if (slice && this_cpu->clock / slice % settings.locks != me()->lock)
+		machine_spend(slice - this_cpu->clock % slice);
+}
+
 static void contend(void)
 {
 	/* The CPUs start at different times. */
 	work_outside(machine_random(settings.cs_ns + settings.ncs_ns + 1));
-	while (this_cpu->clock < end && !has_stopped())
+	while (this_cpu->clock < end && !has_stopped()) {
+		await_time_of_lock();
 		do_work();
+	}
 	findings.unbalanced += shim_preempt_off != 0;
 	store_buffer_drain();
 }
