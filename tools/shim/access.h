@@ -21,10 +21,20 @@
 
 #include <access_hook.h>
 
+/* Called in front of each access and in each cpu_relax(), where that is asked for. */
+#ifdef SHIM_COUNTS_STEPS
+void shim_step(void);
+#else
+static inline void shim_step(void)
+{
+}
+#endif
+
 /* Inline, whatever the flags: a hook may ask who has called it. */
 static inline __attribute__((__always_inline__))
 void shim_point(enum shim_op op, const volatile void *address)
 {
+	shim_step();
 	if (__builtin_expect(shim_hook != 0, 0))
 		shim_hook(op, (const void *)address);
 }

@@ -170,6 +170,11 @@ struct shim_memory shim_nodes_memory(void)
 	return (struct shim_memory){ nodes, sizeof(nodes) };
 }
 
+struct shim_memory shim_made_nodes_memory(void)
+{
+	return (struct shim_memory){ nodes, nodes_made * sizeof(nodes[0]) };
+}
+
 struct shim_memory shim_pools_memory(void)
 {
 	return (struct shim_memory){ nbq_pools, sizeof(nbq_pools) };

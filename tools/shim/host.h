@@ -161,6 +161,8 @@ bool shim_is_arena_node(const void *address);
 bool shim_is_absent_arena_node(const void *address);
 
 struct shim_memory shim_nodes_memory(void);
+/* Of those that a pool has got so far. */
+struct shim_memory shim_made_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
 /* How many attempts look for a place, of each CPU. */
 struct shim_memory shim_looks_left_memory(void);

@@ -3,14 +3,10 @@
  * Fibers: switching stacks. x86-64 only: setjmp() would encrypt what it saves, and
  * states that are alike could not be told to be.
  */
-#include <stdint.h>
 #include <string.h>
 
 #include "fiber.h"
-
-#ifndef __x86_64__
-#error "fibers are written for x86-64"
-#endif
+#include "fiber_switch.h"
 
 /* As deep as a fiber gets between two stops: what it may have left there. */
 #define WIPED	512U
@@ -21,18 +17,10 @@ void *fiber_sp[MOST_FIBERS];
 static void *starter_sp;
 static unsigned int running;
 
-/* In fiber_switch.S. */
-void fiber_switch(void **from, void *to);
-
 void fiber_start(unsigned int fiber, void (*function)(void))
 {
-	uintptr_t *sp = (uintptr_t *)fiber_stacks[fiber + 1];
-
 	memset(fiber_stacks[fiber], 0, FIBER_STACK);
-	sp--;			/* where a return address would stand */
-	*--sp = (uintptr_t)function;
-	sp -= 6;		/* the registers */
-	fiber_sp[fiber] = sp;
+	fiber_sp[fiber] = fiber_prepare(fiber_stacks[fiber + 1], function);
 }
 
 void fiber_resume(unsigned int fiber)

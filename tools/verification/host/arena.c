@@ -493,5 +493,5 @@ int main(void)
 		TEST_CASE(a_stray_write_leads_nowhere_else),
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Coroutines: a stack for each, and a hook on the accesses. */
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/tsan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 #include <linux/errno.h>
 
 #include "coro.h"
+#include "fiber_switch.h"
 #include "test.h"
 
 #define STACK_SIZE	(64 * 1024)
@@ -19,9 +22,55 @@ bool coro_reads_free_nodes;
 
 static struct coro *self;
 
+/*
+ * A sanitizer must be told which stack is the running one. Each is linked with one of them, or
+ * with none. What is kept of a stack that is left for ever is nothing.
+ */
+#pragma weak __sanitizer_start_switch_fiber
+#pragma weak __sanitizer_finish_switch_fiber
+#pragma weak __tsan_get_current_fiber
+#pragma weak __tsan_create_fiber
+#pragma weak __tsan_switch_to_fiber
+#pragma weak __tsan_destroy_fiber
+
+/* Of the starter. */
+static const void *starters_stack;
+static size_t starters_stack_size;
+static void *starters_fiber;
+
+static void arrive(void *kept, const void **from, size_t *size)
+{
+	if (__sanitizer_finish_switch_fiber)
+		__sanitizer_finish_switch_fiber(kept, from, size);
+}
+
+static void leave(void **kept, const void *to, size_t size, void *fiber)
+{
+	if (__sanitizer_start_switch_fiber)
+		__sanitizer_start_switch_fiber(kept, to, size);
+	if (__tsan_switch_to_fiber)
+		__tsan_switch_to_fiber(fiber, 0);
+}
+
 static void stop(void)
 {
-	swapcontext(&self->context, &self->starter);
+	struct coro *coro = self;
+	void *kept = NULL;
+
+	leave(coro->ended ? NULL : &kept, starters_stack, starters_stack_size, starters_fiber);
+	fiber_switch(&coro->sp, coro->starter_sp);
+	arrive(kept, &starters_stack, &starters_stack_size);
+}
+
+static void switch_to(struct coro *coro)
+{
+	void *kept = NULL;
+
+	if (__tsan_get_current_fiber)
+		starters_fiber = __tsan_get_current_fiber();
+	leave(&kept, coro->stack, STACK_SIZE, coro->sanitizers_fiber);
+	fiber_switch(&coro->starter_sp, coro->sp);
+	arrive(kept, NULL, NULL);
 }
 
 /* Nobody else has run since the last access. */
@@ -105,10 +154,8 @@ static void release(struct coro *coro)
 		coro->after_release(coro);
 }
 
-static void make_attempts(void)
+static void make_attempts(struct coro *coro)
 {
-	struct coro *coro = self;
-
 	while (coro->attempts) {
 		coro->attempts--;
 		coro->doing = ACQUIRING;
@@ -127,7 +174,14 @@ static void make_attempts(void)
 		}
 		EXPECT(shim_preempt_off == 0);
 	}
-	coro->ended = true;
+}
+
+static void begin(void)
+{
+	arrive(NULL, &starters_stack, &starters_stack_size);
+	make_attempts(self);
+	self->ended = true;
+	stop();
 }
 
 void coro_start(struct coro *coro)
@@ -137,12 +191,11 @@ void coro_start(struct coro *coro)
 	coro->mmiowb_nesting = 0;
 	coro->acquired = 0;
 	coro->stack = malloc(STACK_SIZE);
-	if (!coro->stack || getcontext(&coro->context))
+	if (!coro->stack)
 		abort();
-	coro->context.uc_stack.ss_sp = coro->stack;
-	coro->context.uc_stack.ss_size = STACK_SIZE;
-	coro->context.uc_link = &coro->starter;
-	makecontext(&coro->context, make_attempts, 0);
+	coro->sp = fiber_prepare((char *)coro->stack + STACK_SIZE, begin);
+	if (__tsan_create_fiber)
+		coro->sanitizers_fiber = __tsan_create_fiber(0);
 }
 
 void coro_start_task(struct coro *coro, struct nbq_X *lock, unsigned int cpu, ktime_t patience)
@@ -169,7 +222,7 @@ static bool resume(struct coro *coro)
 	shim_preempt_off = coro->preempt_off;
 	shim_mmiowb_nesting = coro->mmiowb_nesting;
 	shim_hook = before_access;
-	swapcontext(&coro->starter, &coro->context);
+	switch_to(coro);
 	shim_hook = NULL;
 	coro->preempt_off = shim_preempt_off;
 	coro->mmiowb_nesting = shim_mmiowb_nesting;
@@ -229,6 +282,8 @@ int coro_finish(struct coro *coro)
 {
 	/* Nothing is at this address, so it stops nowhere. */
 	coro_until(coro, SHIM_OP_RELAX, coro);
+	if (__tsan_destroy_fiber)
+		__tsan_destroy_fiber(coro->sanitizers_fiber);
 	free(coro->stack);
 	coro->stack = NULL;
 	return coro->ret;

@@ -6,8 +6,6 @@
 #ifndef CORO_H
 #define CORO_H
 
-#include <ucontext.h>
-
 #include "type.h"
 
 /**
@@ -47,9 +45,10 @@ struct coro {
 	enum { ACQUIRING, HOLDING, ABANDONING, RELEASING } doing;
 	unsigned int lock_accesses;
 
-	ucontext_t context;
-	ucontext_t starter;
 	void *stack;
+	void *sp;
+	void *starter_sp;
+	void *sanitizers_fiber;
 	int preempt_off;
 	int mmiowb_nesting;
 	const struct nbq_node *node;

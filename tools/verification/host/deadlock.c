@@ -536,5 +536,5 @@ int main(void)
 		TEST_CASE(chain_into_a_cycle_of_others_ends),
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -288,5 +288,5 @@ int main(void)
 	};
 
 	locks = coros_map_locks();
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -277,5 +277,5 @@ int main(void)
 #endif
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 10);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

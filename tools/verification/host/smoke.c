@@ -896,5 +896,5 @@ static const struct test_case cases[] = {
 
 int main(void)
 {
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 2);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -18,6 +18,7 @@
 static const char *case_name;
 static bool failed;
 static char why[256];		/* the first failure */
+char test_again[256];
 static unsigned int warnings_expected;
 static bool stops_at_failure;
 
@@ -25,10 +26,11 @@ static bool stops_at_failure;
 static void print_and_exit(const char *said)
 {
 	const char *between = why[0] && said[0] ? "; " : "";
-	char line[512];
+	char line[1024];
 	int length;
 
-	length = snprintf(line, sizeof(line), "not ok %s: %s%s%s\n", case_name, why, between, said);
+	length = snprintf(line, sizeof(line), "not ok %s: %s%s%s%s%s\n", case_name, why, between,
+			  said, test_again[0] ? "; again: " : "", test_again);
 	_exit(write(STDOUT_FILENO, line, length) == length ? 1 : 2);
 }
 
@@ -76,28 +78,72 @@ unsigned int test_random(unsigned int *state)
 	return *state >> 16;
 }
 
-static void report_hang(int signal)
+/*
+ * A case hangs when it makes so many steps: six times what the longest takes. They are as many on
+ * every machine.
+ */
+#define MOST_STEPS	1000000000
+
+/* So far, of all cases; and how many they may become. */
+static u64 steps;
+static u64 steps_limit;
+bool test_steps_are_attempts;
+
+static void report_hang(void)
 {
 	print_and_exit("hangs; the cases after it have not run");
 }
 
-/*
- * A case hangs when it has used so many seconds of the cores. The alarm only ends what sleeps for
- * ever: it must not end a case that is starved by the rest of a busy machine.
- */
-static void limit_time(unsigned int seconds)
+/* Of the only thread that there is. */
+void shim_step(void)
 {
-	const struct itimerval used = { .it_value.tv_sec = seconds };
-
-	setitimer(ITIMER_PROF, &used, NULL);
-	alarm(seconds ? 3600 : 0);
+	if (!test_steps_are_attempts && ++steps > steps_limit)
+		report_hang();
 }
 
-static bool run(const struct test_case *test_case, unsigned int seconds)
+void test_step(void)
 {
+	if (__atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED) > steps_limit)
+		report_hang();
+}
+
+void test_count_anew(void)
+{
+	steps_limit = steps + MOST_STEPS;
+}
+
+/*
+ * The clock ends nothing but what uses the processor and makes no step at all meanwhile: a loop
+ * without an access. It runs with the process, and stands while others have the cores.
+ */
+#define SECONDS_WITHOUT_STEP	20
+
+static void report_standstill(int signal)
+{
+	static u64 steps_before;
+	u64 now = __atomic_load_n(&steps, __ATOMIC_RELAXED);
+
+	if (now == steps_before)
+		report_hang();
+	steps_before = now;
+}
+
+static void watch_steps(void)
+{
+	const struct itimerval used = { { .tv_sec = SECONDS_WITHOUT_STEP },
+					{ .tv_sec = SECONDS_WITHOUT_STEP } };
+
+	signal(SIGPROF, report_standstill);
+	setitimer(ITIMER_PROF, &used, NULL);
+}
+
+static bool run(const struct test_case *test_case)
+{
+	test_count_anew();
 	case_name = test_case->name;
 	failed = false;
 	why[0] = '\0';
+	test_again[0] = '\0';
 	warnings_expected = shim_warnings;
 	shim_clock = NULL;
 	shim_contention_is_traced = false;
@@ -105,9 +151,8 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	shim_level = 0;
 	shim_pools_start(16, 16);
 
-	limit_time(seconds);
 	test_case->run();
-	limit_time(0);
+	test_count_anew();
 
 	EXPECT(shim_warnings == warnings_expected);
 	EXPECT(shim_preempt_off == 0);
@@ -119,23 +164,22 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	       shim_event("nodes_freed") + shim_event("nodes_reclaimed"));
 
 	if (failed)
-		printf("not ok %s: %s\n", case_name, why);
+		printf("not ok %s: %s%s%s\n", case_name, why, test_again[0] ? "; again: " : "",
+		       test_again);
 	else
 		printf("ok %s\n", case_name);
 	return !failed;
 }
 
-int test_main(const struct test_case *cases, unsigned int number,
-	      unsigned int seconds)
+int test_main(const struct test_case *cases, unsigned int number)
 {
 	bool good = true;
 	unsigned int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	stops_at_failure = getenv("NBQ_STOP_AT_FAILURE");
-	signal(SIGALRM, report_hang);
-	signal(SIGPROF, report_hang);
+	watch_steps();
 	for (i = 0; i < number; i++)
-		good &= run(&cases[i], seconds);
+		good &= run(&cases[i]);
 	return good ? 0 : 1;
 }

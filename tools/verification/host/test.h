@@ -37,13 +37,26 @@ void test_clock(u64 now, u64 step);
 unsigned int test_random(unsigned int *state);
 
 /*
- * Run all cases, each for at most so many seconds, and print a line for each. After each: all
- * nodes are free, as many were freed as allocated, nothing is off. With NBQ_STOP_AT_FAILURE in
- * the environment the first failure ends the run.
+ * The steps of a case, accesses and polls, are counted: one that makes too many hangs. A case of
+ * many parts says where the next one begins.
+ */
+void test_count_anew(void);
+/*
+ * Set by a program with threads, whose polls are as many as the machine likes: its steps are the
+ * attempts, of which it says by test_step() that one was made.
+ */
+extern bool test_steps_are_attempts;
+void test_step(void);
+/* What is printed with a failure: how to run it again; "" if there is nothing to say. */
+extern char test_again[256];
+
+/*
+ * Run all cases and print a line for each. After each: all nodes are free, as many were freed as
+ * allocated, nothing is off. With NBQ_STOP_AT_FAILURE in the environment the first failure ends
+ * the run.
  *
  * Return: exit status.
  */
-int test_main(const struct test_case *cases, unsigned int number,
-	      unsigned int seconds);
+int test_main(const struct test_case *cases, unsigned int number);
 
 #endif

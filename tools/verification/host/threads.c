@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A lock type under real threads, for a thread sanitizer to watch: plain data that only the lock
- * protects. Each case ends after its time, once an attempt has timed out.
+ * protects. Each case ends after so many attempts, once all has happened that it is about.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,9 +13,8 @@
 #include "type.h"
 
 #define THREADS		4
-#define MS_OF_A_CASE	300
-/* So much each thread does in any case, else it has not been a test. */
-#define FLOOR		500
+/* Of each thread: so many attempts with the lock does it make in any case. */
+#define ACQUIRED	2000
 
 static const ktime_t patience_choices[] = { 0, 1000, 100000, KTIME_MAX };
 
@@ -27,7 +26,7 @@ static struct {
 } counter;
 
 static unsigned long timed_out;
-static bool time_is_up;
+static bool is_seen;
 static bool yields_anywhere;
 
 struct worker {
@@ -63,9 +62,10 @@ static void *work(void *arg)
 
 	shim_cpu = worker->cpu;
 	shim_hook = yields_anywhere ? yield_now_and_then : NULL;
-	while (worker->acquired < FLOOR || !__atomic_load_n(&time_is_up, __ATOMIC_RELAXED)) {
+	while (worker->acquired < ACQUIRED || !__atomic_load_n(&is_seen, __ATOMIC_RELAXED)) {
 		int ret = nbq_X_lock_timeout(&lock, patience_choices[test_random(&random) & 3]);
 
+		test_step();
 		if (ret == -ETIMEDOUT)
 			__atomic_add_fetch(&timed_out, 1, __ATOMIC_RELAXED);
 		if (ret)
@@ -78,19 +78,18 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Enlarge pools that ask, until the time is up. */
-static void look_after_pools(void)
+/* Enlarge pools that ask, until one has been, if there must be some, and an attempt timed out. */
+static void look_after_pools(bool must_grow)
 {
-	unsigned int ms;
-
-	for (ms = 0; ms < MS_OF_A_CASE || !__atomic_load_n(&timed_out, __ATOMIC_RELAXED); ms++) {
+	do {
 		shim_pools_grow();
 		usleep(1000);
-	}
-	__atomic_store_n(&time_is_up, true, __ATOMIC_RELAXED);
+	} while (!__atomic_load_n(&timed_out, __ATOMIC_RELAXED) ||
+		 (must_grow && !shim_event("growths")));
+	__atomic_store_n(&is_seen, true, __ATOMIC_RELAXED);
 }
 
-static void contend(void)
+static void contend(bool must_grow)
 {
 	struct worker workers[THREADS] = { };
 	unsigned long acquired = 0, uncontended, handed;
@@ -100,12 +99,12 @@ static void contend(void)
 	counter.first = 0;
 	counter.second = 0;
 	timed_out = 0;
-	time_is_up = false;
+	is_seen = false;
 	for (i = 0; i < THREADS; i++) {
 		workers[i].cpu = i;
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	}
-	look_after_pools();
+	look_after_pools(must_grow);
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(workers[i].thread, NULL);
 		acquired += workers[i].acquired;
@@ -126,14 +125,14 @@ static void contend(void)
 static void threads_that_yield_anywhere_keep_an_exact_count(void)
 {
 	yields_anywhere = true;
-	contend();
+	contend(false);
 	yields_anywhere = false;
 }
 
 static void pools_of_one_node_grow_under_load(void)
 {
 	shim_pools_start(1, 64);
-	contend();
+	contend(HOLDS_NODE);
 	/* The hybrid has no use for nodes that it cannot encode. */
 	EXPECT((shim_event("growths") > 0) == HOLDS_NODE);
 }
@@ -145,5 +144,6 @@ int main(void)
 		TEST_CASE(pools_of_one_node_grow_under_load),
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 60);
+	test_steps_are_attempts = true;
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }
