@@ -8,8 +8,8 @@ from ci.kernel_table import TestBed
 from testbed import kernels
 from testbed.common import Failure
 from console.stall import kernel_of as console_kernel
-from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, ArmMachine, I386Machine, QemuMachine,
-                           RiscvMachine, UserModeMachine, log_excerpt, run_guest)
+from testbed.guest import (CPUS_IN_A_LAYOUT, DEFAULT_TIMEOUT, LAYOUTS, ArmMachine, I386Machine,
+                           QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.stress import stress_until_seen
@@ -146,7 +146,7 @@ def commanded(name, script, wanted=0, **options):
                 f"exit status {outcome.status}, not {wanted}\n{guest_report(outcome)}")
 
 
-def layout_cases(name, kernel, timeout=120):
+def layout_cases(name, kernel, timeout=DEFAULT_TIMEOUT):
     """The cases that a user-mode kernel comes up wherever the host puts its memory.
 
     At the first start: what the layout has to do with does not get better by itself.

@@ -7,7 +7,7 @@ import sys
 
 from ci.common import Case, extent
 from testbed.building import compiler_environment, run_logged
-from testbed.common import BUILD, PROJECT, Failure, answer_of
+from testbed.common import BUILD, PROJECT, Failure
 
 
 def host():
@@ -37,8 +37,11 @@ def host():
 
 def tools():
     """unit tests of the Python tools"""
-    said, status = answer_of([sys.executable, "-m", "unittest", "discover", "-v", "-b"],
-                             cwd=PROJECT / "tools", timeout=3600)
+    log = BUILD / "log" / "tools.log"
+    log.unlink(missing_ok=True)
+    status = run_logged([sys.executable, "-m", "unittest", "discover", "-v", "-b"], log,
+                        "unit tests", check=False, timeout=3600, cwd=PROJECT / "tools")
+    said = log.read_text(errors="replace")
     results = re.findall(r"^(\w+) \((?:\w+\.)+test\.([\w.]+)\) \.\.\. (ok|FAIL|ERROR|skipped)",
                          said, re.MULTILINE)
     for name, place, word in results:

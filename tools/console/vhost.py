@@ -28,7 +28,7 @@ FEATURES = 1 << 32 | 1 << 30	# VIRTIO_F_VERSION_1, VHOST_USER_F_PROTOCOL_FEATURE
 INPUT, OUTPUT = 0, 1		# queues of a console without further ports
 DESCRIPTOR = struct.Struct("<QIHH")
 ONE = struct.pack("<Q", 1)	# an event, for an eventfd or a pipe
-CONNECT_SECONDS = 60
+CONNECT_SECONDS = 3600
 
 
 class Memory:

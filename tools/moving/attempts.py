@@ -13,7 +13,7 @@ import time
 from testbed.common import PROGRESS_SECONDS, PROJECT, Failure, Unavailable, cores, say
 
 SCRIPT = PROJECT / "tools/moving/attempts.cocci"
-SECONDS = 600			# for a file; ends what hangs
+SECONDS = 7200			# for a file; ends what hangs
 # What a class is; a site belongs to the first that it is of. Documentation/moving.rst has them.
 CLASSES = {
     "loop": "in a loop that only waits, with a deadline or without end",

@@ -16,7 +16,7 @@ SCRIPT = PROJECT / "tools/moving/raw_to_nbq.cocci"
 # A tree that single drivers can be compiled in: nothing of it is linked or booted.
 DRIVERS = Recipe("drivers", X86_64, "include/generated/autoconf.h", "drivers",
                  target="modules_prepare")
-SECONDS = 300			# for a file; ends what hangs
+SECONDS = 7200			# for a file; ends what hangs
 LOCK = re.compile(r"([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 INCLUDE = re.compile(r"#\s*include\s+<(?!nbqlock/)")
 CONDITION = re.compile(r"#\s*(if|endif)")

@@ -27,7 +27,7 @@ LOADERS = (
      "EFI/BOOT/grubx64.efi"),
 )
 CONFIGURATION = "EFI/debian/grub.cfg"
-LONGEST = 600			# until MokManager says something, in seconds: a limit for hangs
+LONGEST = 3600			# seconds without a word: a hang
 KEY_PAUSE = 1			# between what MokManager says and a key, in seconds
 DOWN, ENTER_KEY = b"\x1b[B", b"\r"
 

@@ -67,14 +67,15 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
                timeout=None, check=True):
     """Run a command with its output in a log file, and say how it goes on.
 
-    progress() returns a few words on how far the step is. A failing command
-    is Failure with the end of its log, unless check is false. Returns the
-    exit status.
+    progress() returns a few words on how far the step is. timeout: seconds without a word in the
+    log, after which it counts as hung. A failing command is Failure with the end of its log, unless
+    check is false. Returns the exit status.
     """
     log = Path(log)
     log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     next_line = started + PROGRESS_SECONDS
+    size, spoke = 0, started
     with open(log, "ab") as output:
         process = subprocess.Popen([str(word) for word in command],
                                    stdin=subprocess.DEVNULL, stdout=output,
@@ -89,9 +90,11 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
                 except subprocess.TimeoutExpired:
                     pass
                 now = time.monotonic()
-                if timeout and now - started > timeout:
+                if log.stat().st_size != size:
+                    size, spoke = log.stat().st_size, now
+                if timeout and now - spoke > timeout:
                     kill_group(process)
-                    raise Failure(f"{what}: not done after {timeout:.0f} s, "
+                    raise Failure(f"{what}: no word for {timeout:.0f} s, "
                                   f"killed; log: {log}\n{tail(log)}")
                 if now >= next_line:
                     next_line = now + PROGRESS_SECONDS

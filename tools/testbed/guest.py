@@ -25,12 +25,12 @@ from testbed.common import BUILD, Failure, Unavailable, MOST_CPUS, guest_cpus, s
 from testbed.complaints import COMPLAINTS, complaints, without_known
 from testbed.initramfs import guest_files, initramfs
 
-HUNG = 124			# exit status: killed at the time limit
+HUNG = 124			# exit status: killed, as it stood still
 DIED = 125			# exit status: panicked, or never came up
-# Limits end what hangs, and decide nothing else: a guest that takes seconds on an idle
-# machine may take minutes on a busy one.
+# Seconds without a word of a guest's command or kernel. They end what stands still, and decide
+# nothing else: a guest that takes seconds on an idle machine may take hours on a busy one.
 DEFAULT_TIMEOUT = 900
-POWER_OFF_SECONDS = 300
+POWER_OFF_SECONDS = 900
 # User-mode Linux may say that it powers down, and its process not end (seen once, with 16
 # CPUs). Then it is looked for so often, this far apart.
 POWERED_OFF = "reboot: Power down"
@@ -49,6 +49,7 @@ UNHURRIED = ("rcupdate.rcu_cpu_stall_timeout=300", "watchdog_thresh=60",
              "workqueue.watchdog_thresh=300")
 
 LOG_LINES_SHOWN = 60
+LOOK_SECONDS = 10		# between two looks at the kernel log
 
 # A command for a guest: memory that is no longer referenced goes to the kernel log, if
 # the kernel has kmemleak. What is younger than five seconds does not count as lost.
@@ -427,8 +428,8 @@ def start_guest(machine, command, log, cpus=None, timeout=DEFAULT_TIMEOUT, appen
     modules: {"files": {name: content}, "load": [names in order]}.
     extra: {name: (content, mode)} to find in /root.
     sink: a binary stream that gets the output as it comes.
-    silence: seconds without output after which the guest counts as hung, too, once it
-    is up.
+    timeout: seconds without a word after which the guest counts as hung.
+    silence: the same, once it is up.
     """
     cpus = cpus or guest_cpus()
     word = f"nbq-{secrets.token_hex(8)}"
@@ -464,7 +465,7 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
                                    env={**os.environ, **machine.environment(cpus)})
     os.close(theirs)
     try:
-        hung = listen(ours, stream, timeout, silence)
+        hung = listen(ours, stream, log, timeout, silence)
         off = not hung and powered_off(process, log)
         return hung, off
     finally:
@@ -472,33 +473,52 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
         os.close(ours)
 
 
-def listen(line, stream, timeout, silence):
+class KernelLog:
+    """Whether a kernel says something new. After its first complaint that says nothing: one that
+    hangs may report it for ever.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.size = 0
+
+    def goes_on(self):
+        size = self.path.stat().st_size
+        grew, self.size = size > self.size, size
+        return grew and not complaints(self.path.read_text(errors="replace"))
+
+
+def listen(line, stream, log, timeout, silence):
     """Read until the verdict or the end. How the guest hung, or nothing."""
-    deadline = time.monotonic() + timeout
-    hung = ""
+    kernel, said = KernelLog(log), time.monotonic()
     while stream.status is None and stream.failure is None:
-        left = deadline - time.monotonic()
         quiet = silence if silence and stream.ready else timeout
-        if left <= 0 or not select.select([line], [], [], min(left, quiet))[0]:
-            hung = f"no verdict after {timeout:g} s" if left <= quiet else \
-                f"no word for {quiet:g} s"
-            break
-        data = os.read(line, 65536)
-        if not data:
-            break
-        stream.feed(data)
+        left = said + quiet - time.monotonic()
+        if left <= 0:
+            stream.finish()
+            return f"no word for {quiet:g} s"
+        if select.select([line], [], [], min(left, LOOK_SECONDS))[0]:
+            data = os.read(line, 65536)
+            if not data:
+                break
+            stream.feed(data)
+        elif not kernel.goes_on():
+            continue
+        said = time.monotonic()
     stream.finish()
-    return hung
+    return ""
 
 
 def powered_off(process, log):
     """Whether the guest has powered off: its process has ended, or could have."""
-    deadline = time.monotonic() + POWER_OFF_SECONDS
+    kernel, spoke = KernelLog(log), time.monotonic()
     said = 0
-    while said < ENDS_IN and time.monotonic() < deadline:
+    while said < ENDS_IN and time.monotonic() < spoke + POWER_OFF_SECONDS:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=ENDS_AFTER_SECONDS)
             return True
+        if kernel.goes_on():
+            spoke = time.monotonic()
         said += POWERED_OFF in log.read_text(errors="replace")
     if said:
         say("  passed over: the guest has powered down, and its process does not end; killed")
@@ -513,7 +533,7 @@ def judge(outcome, stream, hung, off):
     if stream.status is not None:
         outcome.status = stream.status if off else stream.status or HUNG
         outcome.problem = None if off else \
-            f"the guest did not power off in {POWER_OFF_SECONDS} s; killed"
+            f"the guest did not power off: no word for {POWER_OFF_SECONDS} s; killed"
     elif panic:
         outcome.problem = f"the guest panicked: {panic.strip()}"
     elif stream.failure:

@@ -2,10 +2,14 @@
 # In the guest: runs the stress driver and marks out its answers for the host.
 D=/sys/kernel/debug/nbqlock_stress
 
-# watch_run: print the progress of the run every second.
+# watch_run: print the progress of the run every second, if there is some: the last word of the
+# state is how many acquisitions there were.
 watch_run() {
+	before=
 	while sleep 1; do
-		read -r state <$D/status && echo "@progress $state"
+		read -r state <$D/status && [ "${state##* }" != "$before" ] &&
+			echo "@progress $state"
+		before=${state##* }
 	done
 }
 

@@ -11,7 +11,7 @@ from verification.litmus.primitives import PLAIN, WEAKENED, in_model
 from verification.litmus.table import table
 
 NEVER, SOMETIMES = "never", "sometimes"
-SECONDS = 600		# far more than any takes, also where there is other load
+SECONDS = 7200		# far more than any takes, also where there is other load
 # What herd7 says of plain accesses that nothing keeps apart.
 RACE = "Flag data-race"
 
