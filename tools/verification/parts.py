@@ -58,8 +58,10 @@ PARTS = {part.name: part for part in (
     Part("litmus", ("tools/verification/litmus/run",), "memory ordering under the kernel's model"),
     Part("weak-memory", ("tools/verification/weak_memory/run",),
          "whole acquisitions under weak memory, where there is a GenMC"),
+    Part("mixtures", ("tools/verification/host/run", "mixtures", "all", "gcc", "plain",
+                      "--minutes", "60"), "random schedules over all lock types, for an hour"),
     Part("mutants", ("tools/verification/mutate/mutate",),
          "small mistakes by rule: which tests notice them?", "mutate"))}
 
 # What `make verify` runs; `make mutate` makes the mutants.
-VERIFIED = ("explorer", "litmus", "weak-memory")
+VERIFIED = ("explorer", "litmus", "weak-memory", "mixtures")

@@ -156,6 +156,26 @@ def weak_memory_section(found):
           row["model"], f"{row['seconds']:.1f}", came_of(row)] for row in runs if row["mistake"]])
 
 
+def mixtures_line(found):
+    failure = found["failure"]
+    return (f"{found['schedules']:,} random schedules over all lock types, "
+            f"{found['operations']:,} operations, {found['steps']:,} steps: "
+            + (f"seed {found['failed_seed']} **fails**: {failure}" if failure
+               else "nothing wrong"))
+
+
+def mixtures_section(found):
+    lines = paragraph(
+        f"From seed {found['seed']} on: ``tools/verification/host/run mixtures all gcc plain "
+        f"--seed {found['seed']} --runs {found['schedules']}`` makes the same. What is checked: "
+        "Documentation/verification.rst, \"Mixtures\".")
+    lines += table(["lock", "operation", "returned 0 or false", "returned something else"],
+                   [[f"``{row['lock']}``", row["operation"], f"{row['zero']:,}",
+                     f"{row['other']:,}"] for row in found["calls"]])
+    return lines + table(["seen", "times"], [[name, f"{number:,}"]
+                                             for name, number in found["events"].items()])
+
+
 def mutants_line(found):
     statuses = [verdict.status for verdict in verdicts_in(found, survivors())]
     return f"{counted(len(statuses), 'mutant')}: " + ", ".join(
@@ -202,6 +222,7 @@ SECTIONS = {
     "litmus": ("Memory ordering", litmus_line, litmus_section),
     "weak-memory": ("Whole acquisitions under weak memory", weak_memory_line,
                     weak_memory_section),
+    "mixtures": ("Mixtures", mixtures_line, mixtures_section),
     "mutants": ("Mutants", mutants_line, mutants_section),
 }
 

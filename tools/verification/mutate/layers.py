@@ -127,6 +127,8 @@ class HostTests(Layer):
         tests = [f"{program} {lock} gcc plain" for lock in types
                  for program in (PROGRAMS_OF_ARENA if mutant.file == ARENA else PROGRAMS)]
         tests += [f"deadlock {lock} gcc plain" for lock in types if lock in DEADLOCKS]
+        if types and mutant.file != ARENA:
+            tests.append("mixtures all gcc plain")
         if mutant.file in ARM64:
             tests += [f"relax {lock}_arm64 gcc plain" for lock in types]
         if mutant.file in LOCKDEP:

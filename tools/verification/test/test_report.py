@@ -73,6 +73,25 @@ def acquisitions(mistake="", error="", ended=True):
             "seconds": 4.0, "passed": bool(error) == bool(mistake)}
 
 
+class MixturesTest(unittest.TestCase):
+    FOUND = {"seed": 1, "schedules": 2000, "operations": 300000, "steps": 4000000,
+             "failure": "", "failed_seed": 0,
+             "calls": [{"lock": "nbq_clh", "operation": "lock_timeout", "zero": 1234,
+                        "other": 56}], "events": {"deadlocks detected": 7890}}
+
+    def test_what_was_seen_is_counted(self):
+        self.assertEqual(report.mixtures_line(self.FOUND),
+                         "2,000 random schedules over all lock types, 300,000 operations, "
+                         "4,000,000 steps: nothing wrong")
+        section = joined(report.mixtures_section(self.FOUND))
+        self.assertIn('"``nbq_clh``","lock_timeout","1,234","56"', section)
+        self.assertIn('"deadlocks detected","7,890"', section)
+
+    def test_a_failure_has_its_seed(self):
+        found = {**self.FOUND, "failure": "exclusion", "failed_seed": 77}
+        self.assertIn("seed 77 **fails**: exclusion", report.mixtures_line(found))
+
+
 class WeakMemoryTest(unittest.TestCase):
     def line_and_section(self, *runs, missing=""):
         found = {"missing": missing, "runs": list(runs)}
