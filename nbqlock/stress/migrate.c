@@ -25,8 +25,11 @@
 #define HALT_POLLS	1000
 #define HALT_TRIES	10
 
-/* Within so many acquisitions the others skip all abandoned nodes. */
-#define KEPT_ACQUISITIONS	10000
+/*
+ * Within so many attempts that enqueue the others skip all abandoned nodes. One that finds the lock
+ * free may never see the queue, however many there are.
+ */
+#define KEPT_ENQUEUED	1000
 
 /* Return: false: this thread must end; kthread_stop() wakes it. */
 static bool sleep_ms(struct stress_run *run, u64 ms)
@@ -218,15 +221,16 @@ static bool take_cpu_down(struct stress_run *run, unsigned int cpu)
 /*
  * The number of nodes of an offline CPU that the others do not reclaim. Its threads run elsewhere
  * and allocate none of them. How soon the others skip the nodes depends on how much their CPUs
- * run, so acquisitions are counted, not time; a run that ends earlier shows nothing.
+ * run, and whether they contend, so attempts that enqueue are counted, not time; a run that ends
+ * earlier shows nothing.
  */
 static unsigned int unreclaimed_nodes_of(struct stress_run *run, unsigned int cpu)
 {
-	u64 enough = stress_run_acquisitions(run) + KEPT_ACQUISITIONS;
+	u64 enough = run->params.lock->enqueued() + KEPT_ENQUEUED;
 	unsigned int nodes;
 
 	while ((nodes = nodes_of(run, cpu))) {
-		if (stress_run_acquisitions(run) >= enough)
+		if (run->params.lock->enqueued() >= enough)
 			break;
 		if (!sleep_ms(run, 10))
 			return 0;

@@ -119,6 +119,7 @@ enum stress_patience {
  *	@exit; may be NULL
  * @count_skipped: add the skipped nodes that no contender counts; may be NULL
  * @nodes_of: queue nodes of this CPU that are in use; NULL: nodes do not belong to CPUs
+ * @enqueued: attempts that took a queue node so far, of all locks; where there is @nodes_of
  * @leaves_places: the end of a lock leaves abandoned nodes in its queue
  *
  * @lock and @unlock are called in contexts up to @highest, and do not allocate. Each context has
@@ -140,6 +141,7 @@ struct stress_ops {
 	void (*count_nodes)(struct stress_nodes *nodes, unsigned int locks);
 	void (*count_skipped)(struct stress_skipped *skipped);
 	unsigned int (*nodes_of)(unsigned int cpu);
+	u64 (*enqueued)(void);
 	bool leaves_places;
 };
 

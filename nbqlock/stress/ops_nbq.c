@@ -20,6 +20,11 @@ static u64 event(const char *name)
 	return nbq_event_read(name, &value) ? 0 : value;
 }
 
+static u64 enqueued(void)
+{
+	return event("nodes_allocated");
+}
+
 static void count_nodes(struct stress_nodes *nodes, unsigned int locks)
 {
 	u64 reclaimed = event("nodes_reclaimed");
@@ -96,6 +101,7 @@ const struct stress_ops stress_##NAME = {				\
 	.count_nodes = count_nodes,					\
 	.count_skipped = count_skipped,					\
 	.nodes_of = nbq_cpu_nodes_in_use,				\
+	.enqueued = enqueued,						\
 	__VA_ARGS__							\
 }
 
