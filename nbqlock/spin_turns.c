@@ -39,22 +39,12 @@ struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
 
-/* So many abandoned nodes at the end of a queue are passed in search of a waiter. */
-#define MOST_PASSED	4U
-
-/* Does a waiter for this lock stand at the end of the queue, or before a few such nodes there? */
+/* Is a waiter for this lock the last one of the queue, as far as it is looked? */
 static bool ends_with_waiter(const struct nbq_queue *queue, const void *lock)
 {
-	const struct nbq_node *node = nbq_decode_tail(READ_ONCE(queue->tail)), *prev;
-	unsigned int passed;
+	const struct nbq_node *last = nbq_last_waiter(queue);
 
-	for (passed = 0; nbq_is_node(node) && passed <= MOST_PASSED; passed++) {
-		prev = nbq_spin_poll(node);
-		if (!prev)
-			return READ_ONCE(node->wants) == lock;
-		node = prev;
-	}
-	return false;
+	return last && READ_ONCE(last->wants) == lock && !nbq_spin_poll(last);
 }
 
 /**

@@ -255,5 +255,5 @@ int main(void)
 		TEST_CASE(head_of_another_queue_does_not_pass_a_request),
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 10);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]));
 }
