@@ -153,9 +153,10 @@ CONFIGURATIONS = (
     Configuration("tail_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:B?", when=QUICK),
     Configuration("tail_in_another_queue_trylock", "0.0:A(A-) 1.0:A?,B,A? 2.0:B?"),
     Configuration("tail_in_another_queue_destroy", "0.0:A(A#) 1.0:A?,B,A? 2.0:B?", when=QUICK),
-    Configuration("skipped_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:A?,B", slow=("mcs",)),
+    Configuration("skipped_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:A?,B",
+                  slow=("mcs", "swap")),
     Configuration("skipped_in_another_queue_trylock", "0.0:A(A-) 1.0:A?,B,A? 2.0:A?,B",
-                  slow=("mcs",)),
+                  slow=("mcs", "swap")),
 
     # An interrupt resumes a place in front of a waiter of its CPU. No deadlock: the context between
     # the two has enqueued. A deadlock, of two interrupts above waiters, one of which has a place in
