@@ -553,6 +553,58 @@ static void attempt_without_patience_sees_a_node_that_comes_back(void)
 	}
 }
 
+/* A waiter comes, and the lock is released to it, when CPU 5 has made so many accesses. */
+static void attempt_without_patience_sees_a_release_to_a_waiter(void)
+{
+	unsigned int first;
+
+	for (first = 0; first < ACCESSES_OF_TRY; first++) {
+		begin();
+		shim_pools_start(1, 1);
+		coros_start_holder(1, &lock, NULL);
+		coro_steps(coros_start(5, &lock, 0), first);
+		ENQUEUE(&lock, KTIME_MAX, 4);
+		EXPECT_END(0, 1);
+		expect_failed_try();
+		EXPECT_END(0, 4);
+		end();
+	}
+}
+
+/* Before it has read the state of the second node from the end. */
+#define ACCESSES_TO_SECOND	7
+
+/*
+ * Before: A L L. CPU 5 has made so many accesses when another context acquires. Then the last two
+ * nodes are one behind the other in the queue of a lock that is free.
+ */
+static void attempt_without_patience_sees_two_nodes_in_another_queue(void)
+{
+	struct nbq_X *other = lock_with_same_hash();
+	unsigned int first;
+
+	for (first = 0; first < ACCESSES_TO_SECOND; first++) {
+		begin();
+		shim_pools_start(1, 1);
+		nbq_X_init(other);
+		nbq_X_lock(&lock);
+		abandon_two_nodes(&lock);
+		nbq_X_unlock(&lock);
+		coro_steps(coros_start(5, &lock, 0), first);
+		EXPECT(coro_until_held(coros_start(4, &lock, PATIENCE)));
+
+		coros_start_holder(1, other, NULL);
+		ENQUEUE(other, PATIENCE, 2);
+		expire_patience();
+		EXPECT_END(-ETIMEDOUT, 2);
+		EXPECT_END(0, 1);
+		expect_failed_try();
+		EXPECT_END(0, 4);
+		EXPECT(nbq_X_destroy(other) == 0);
+		end();
+	}
+}
+
 /* Another context acquires the lock right before it enqueues. */
 static void attempt_without_patience_enqueues_and_fails(void)
 {
@@ -744,6 +796,8 @@ int main(void)
 		TEST_CASE(attempt_without_patience_sees_another_tail),
 		TEST_CASE(attempt_without_patience_sees_a_node_in_another_queue),
 		TEST_CASE(attempt_without_patience_sees_a_node_that_comes_back),
+		TEST_CASE(attempt_without_patience_sees_a_release_to_a_waiter),
+		TEST_CASE(attempt_without_patience_sees_two_nodes_in_another_queue),
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
 #endif
