@@ -400,7 +400,11 @@ bool nbq_place_take_back(struct nbq_pool *pool)
 
 		if (!nbq_node_keep(node))
 			continue;
+		/* Not to be resumed, unless it stays. */
+		node->abandoned_seq -= NBQ_ALLOC_STEP;
 		freed = node->type == NBQ_TYPE_SPIN && take_back(node);
+		if (!freed)
+			node->abandoned_seq += NBQ_ALLOC_STEP;
 		nbq_place_release(node);
 		if (freed)
 			nbq_node_free_own(node);

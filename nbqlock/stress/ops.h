@@ -3,7 +3,6 @@
 #ifndef _STRESS_OPS_H
 #define _STRESS_OPS_H
 
-#include <linux/gfp.h>
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>

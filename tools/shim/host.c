@@ -284,8 +284,7 @@ const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op, cons
 	const struct nbq_node *node = node_of_place(address);
 
 	return node && op == SHIM_OP_CMPXCHG && before && !shim_value_of_place(address) &&
-	       node->lock == lock && node->pool->places[nbq_place_hash(lock)] == node &&
-	       node->pool->attempts == 1 &&
+	       node->lock == lock && node->abandoned_seq == (node->alloc_seq & ~NBQ_KEPT) &&
 	       node->generation == nbq_generations[hash_ptr(lock, NBQ_GENERATION_BITS)] &&
 	       node->cpu == SHIM_CPU_NUMBER(cpu) ? node : NULL;
 }

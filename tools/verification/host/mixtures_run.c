@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +75,7 @@ static void on_fault(int signal)
 }
 
 /* The clock only ends what makes no step: how many are made depends on no machine. */
-static void on_alarm(int signal)
+static void on_timer(int signal)
 {
 	static u64 steps_before;
 
@@ -84,13 +85,18 @@ static void on_alarm(int signal)
 		end_process();
 	}
 	steps_before = steps_made;
-	alarm(SECONDS_WITHOUT_A_STEP);
 }
 
 static void catch_crashes(void)
 {
-	signal(SIGALRM, on_alarm);
-	alarm(SECONDS_WITHOUT_A_STEP);
+	/* Of the processor time of this process: it passes only while that could make a step. */
+	const struct itimerval often = {
+		.it_interval.tv_sec = SECONDS_WITHOUT_A_STEP,
+		.it_value.tv_sec = SECONDS_WITHOUT_A_STEP,
+	};
+
+	signal(SIGPROF, on_timer);
+	setitimer(ITIMER_PROF, &often, NULL);
 	if (__sanitizer_set_death_callback) {
 		__sanitizer_set_death_callback(on_death);
 		return;

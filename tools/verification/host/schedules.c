@@ -29,7 +29,7 @@
 #define STARTED		12U	/* started in each round */
 /* Until the longest release of MCS-NB comes, which frees a node that was just abandoned. */
 #ifdef TYPE_MCS
-#define SEEDS		1000U
+#define SEEDS		2000U
 #else
 #define SEEDS		600U
 #endif
