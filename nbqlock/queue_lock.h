@@ -62,10 +62,10 @@ static __always_inline bool nbq_queue_is_next(const struct nbq_queue_lock *lock,
 					      const struct nbq_node *node,
 					      const struct nbq_queue_ops *ops)
 {
+	if (behind)
+		return ops->pred_of(behind) == node && READ_ONCE(behind->free_seq) == freed;
 	/* ACQUIRE, pairs with the swap of the tail: of the node's states, none of its last life. */
-	if (!behind)
-		return smp_load_acquire(&lock->tail) == node;
-	return ops->pred_of(behind) == node && READ_ONCE(behind->free_seq) == freed;
+	return smp_load_acquire(&lock->tail) == node;
 }
 
 /*

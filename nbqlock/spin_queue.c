@@ -308,16 +308,16 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 static bool is_next(const struct nbq_queue *queue, const struct nbq_node *behind,
 		    unsigned long freed, const struct nbq_node *node)
 {
+	if (behind)
+		return nbq_spin_poll(behind) == node && READ_ONCE(behind->free_seq) == freed;
 	/* ACQUIRE, pairs with nbq_spin_enqueue(): of the node's states, none of its last life. */
-	if (!behind)
-		return nbq_decode_tail(smp_load_acquire(&queue->tail)) == node;
-	return nbq_spin_poll(behind) == node && READ_ONCE(behind->free_seq) == freed;
+	return nbq_decode_tail(smp_load_acquire(&queue->tail)) == node;
 }
 
 /*
- * The node directly behind this one, where all behind it are abandoned: the queue is at rest, or a
- * waiter in front of it. NULL: there is none, or the queue has changed meanwhile. Each node is known
- * to be in the queue, as in nbq_queue_is_idle(): one of another life could have any prev.
+ * The node directly behind this one, where all behind it are abandoned: the queue is at rest, or
+ * the last waiter is in front of it. NULL: there is none, or the queue has changed meanwhile. Each
+ * node is known to be in the queue, as in nbq_queue_is_idle(): else it could have any prev.
  */
 static struct nbq_node *abandoned_behind(const struct nbq_queue *queue,
 					 const struct nbq_node *node)

@@ -348,7 +348,8 @@ static bool waits_for(const struct nbq_pool *pool, const void *lock)
 
 /*
  * The same as is_own() for a queue lock: it is also kept from it by what waits in its queue, in
- * front of it. A place that was resumed may be in front of that; the path of its predecessors tells.
+ * front of it. A place that was resumed may be in front of that: the path of its predecessors
+ * tells.
  */
 static bool is_own_queue(const struct nbq_wait *wait)
 {

@@ -60,7 +60,8 @@ static const struct word_name node_words[] = {
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.blocker),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.resumed),
-	POOL_WORD(waiting.since), POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(abandoned_in),
+	POOL_WORD(waiting.since), POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held),
+	POOL_WORD(abandoned_in),
 	POOL_WORD(attempts), POOL_WORD(last),
 	POOL_WORD(size),
 };

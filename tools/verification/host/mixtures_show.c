@@ -18,6 +18,7 @@ const char *const call_names[CALLS] = {
 	[TAKEOVER] = "takeover", [UNLOCK] = "unlock", [IS_LOCKED] = "is_locked",
 	[IS_CONTENDED] = "is_contended", [DESTROY] = "destroy", [DESTROY_IN_USE] = "destroy",
 };
+
 static const char *const op_names[] = { "load", "store", "xchg", "add", "cmpxchg", "relax" };
 
 /* The accesses of a context since its last poll in vain, and those before that. */
