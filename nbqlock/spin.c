@@ -95,16 +95,19 @@ int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
 	struct lockdep_map *map = nbq_dep_map_of(lock), *waits;
 	struct nbq_condition learns;
 	u64 begin = nbq_clock_ns();
+	unsigned int takeovers;
 	int ret;
 
 	init_without_condition(&learns);
 	preempt_disable();
-	info->takeovers = nbq_this_pool()->takeovers;
+	takeovers = nbq_this_pool()->takeovers;
 	waits = nbq_attempt_begin(map, &deadline, 0, _RET_IP_);
 	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, waits, _RET_IP_, &learns);
 	/* Not by a read after a judgement: another context may have taken the lock over since. */
-	if (ret)
+	if (ret) {
 		nbq_timeout_fill(info, learns.judged ?: READ_ONCE(lock->state.holder), begin);
+		info->takeovers = takeovers;
+	}
 	return nbq_attempt_end(map, waits, ret, 0, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_lock_timeout_info);
