@@ -525,11 +525,9 @@ static struct nbq_spin *lock_that_shares_the_queue(struct kunit *test)
 static const struct shared_case {
 	const char *desc;
 	bool next_as_well;	/* another lock has waiters in the next queue, too */
-	bool abandoned;		/* the last one in its queue has given up */
 } shared_cases[] = {
-	{ "in_its_queue", false, false },
-	{ "in_the_next_one_as_well", true, false },
-	{ "in_its_queue_in_front_of_an_abandoned_node", false, true },
+	{ "in_its_queue", false },
+	{ "in_the_next_one_as_well", true },
 };
 
 NBQ_ARRAY_PARAM(shared, shared_cases);
@@ -541,16 +539,10 @@ static void waiter_does_not_wait_for_another_lock(struct kunit *test)
 	struct nbq_spin *other = lock_that_shares_the_queue(test);
 	struct nbq_queue *next = nbq_other_queue_of(own, lock_of(test));
 	struct event event = { .test = test, .act = release };
-	struct nbq_node *w = nbq_fixture_alloc(test), *x = NULL, *y;
+	struct nbq_node *w = nbq_fixture_alloc(test), *x = NULL;
 
-	/* Before: w, and x, wait for the other lock, and stay; y was abandoned behind w */
+	/* Before: w, and x, wait for the other lock, and stay */
 	nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, w);
-	if (shared->abandoned) {
-		y = nbq_fixture_alloc(test);
-		nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, y);
-		y->stays = true;
-		KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(&queue_here(test)->tail, y, w));
-	}
 	if (shared->next_as_well) {
 		x = nbq_fixture_alloc(test);
 		nbq_spin_enqueue(&other->bare, &next->tail, x);
@@ -560,13 +552,12 @@ static void waiter_does_not_wait_for_another_lock(struct kunit *test)
 	nbq_fake_call(1030, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
 	KUNIT_EXPECT_LE(test, nbq_fake_last(), 1050);
-	KUNIT_EXPECT_EQ(test, event.tail_next, !shared->next_as_well && !shared->abandoned);
+	KUNIT_EXPECT_EQ(test, event.tail_next, !shared->next_as_well);
 	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&queue_here(test)->tail, w, false));
 	if (x)
 		KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&next->tail, x, false));
 	/* Those of w and x are in a pool of their own. */
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
-		     .nodes_reclaimed = shared->abandoned);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 /* The head that has requested the handoff waits there. */

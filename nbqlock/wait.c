@@ -430,6 +430,15 @@ bool nbq_wait_is_own(struct nbq_wait *wait)
 	return checks_deadlocks(wait) && is_own(wait);
 }
 
+#ifdef NBQ_QUEUE_LOCKS
+/* Is the place that was resumed directly behind a context that this one has interrupted? */
+static bool resumed_behind_own(const struct nbq_wait *wait, const struct nbq_node *pred)
+{
+	return wait->resumed && pred->cpu == nbq_context_cpu(wait->context) &&
+	       !nbq_deadline_is_none(wait->deadline) && checks_deadlocks(wait);
+}
+#endif
+
 /**
  * nbq_wait_announce() - Raise contention_begin, once for each attempt.
  * @deadline: that of the attempt
@@ -614,7 +623,7 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	if (!wait->begun) {
 #ifdef NBQ_QUEUE_LOCKS
 		/* The hybrid asks before it enqueues. */
-		if (!wait->held_by && nbq_wait_is_own(wait)) {
+		if (!wait->held_by && (nbq_wait_is_own(wait) || resumed_behind_own(wait, pred))) {
 			wait->error = -EDEADLK;
 			return false;
 		}
