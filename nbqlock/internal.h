@@ -135,11 +135,11 @@ struct nbq_node {
 	bool nested;
 } ____cacheline_aligned;
 
-/* What an allocation adds to alloc_seq; a bit of it: see nbq_place_find(). */
+/* What an allocation adds to alloc_seq; a bit of it: see nbq_node_keep(). */
 #define NBQ_ALLOC_STEP	2UL
 #define NBQ_KEPT	1UL
 
-/* In the queue of a lock of which type a node is: each has its own states for its words. */
+/* The type of the lock in whose queue a node is. Each type has states of its own for the words. */
 enum nbq_type {
 	NBQ_TYPE_SPIN,
 	NBQ_TYPE_CLH,

@@ -71,7 +71,7 @@ bool nbq_spin_is_locked(const struct nbq_spin *lock);
  * @lock: the lock
  *
  * A newcomer that has not enqueued yet does not count, nor does a waiter behind which another
- * lock's waiter has enqueued in the same queue, or more than four that have given up.
+ * lock's waiter has enqueued in the same queue, or more that have given up than are looked at.
  *
  * Context: Any.
  * Return: true if the lock was held and a context waited for it. Advisory.

@@ -27,7 +27,7 @@ from testbed.initramfs import guest_files, initramfs
 
 HUNG = 124			# exit status: killed, as it stood still
 DIED = 125			# exit status: panicked, or never came up
-# Seconds without a word of a guest's command or kernel. They end what stands still, and decide
+# Seconds without a word of a guest's command or kernel. They end what makes no progress, and decide
 # nothing else: a guest that takes seconds on an idle machine may take hours on a busy one.
 DEFAULT_TIMEOUT = 900
 POWER_OFF_SECONDS = 900

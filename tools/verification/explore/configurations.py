@@ -7,7 +7,7 @@ some clock read; 0: it has no patience; @: its deadline has passed; ~: its condi
 some clock read; ^: it is a takeover; in parentheses: what the holder does; x: with the lock, the
 context may stop for good. A small letter is the lock that the memory has become. Of a lock that
 it holds, a context asks: = is it locked, - does a trylock take it, # is it destroyed. >: a context
-begins when the one in front of it has enqueued, acquired or failed: where a schedule is known, so
+begins when the one named before it has enqueued, acquired or failed: where a schedule is known, so
 that the states around it are few.
 """
 

@@ -23,7 +23,7 @@
  *
  *	0.0:A >1.0:A? >2.0:A
  *
- * >: the context begins when the one in front of it has enqueued, acquired or failed.
+ * >: the context begins when the one named before it has enqueued, acquired or failed.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -76,7 +76,7 @@ struct step {
  * @text: that, as written
  * @attempts: how many it makes at each lock
  * @second: how many of these at what the memory of the lock has become
- * @follows: it begins after the one in front of it
+ * @follows: it begins after the one named before it
  */
 struct role {
 	unsigned int cpu;

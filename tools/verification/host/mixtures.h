@@ -6,7 +6,7 @@
  * memory becomes a lock, the clock jumps. An event that makes no sense where it stands is skipped,
  * so that any part of a schedule is one, too: that is how mixtures_shrink.c finds the shortest that
  * fails. What must hold is known by a model of its own (mixtures_model.c): who holds which lock,
- * who waits behind whom, what memory is a lock.
+ * which waiter is behind which, what memory is a lock.
  */
 #ifndef MIXTURES_H
 #define MIXTURES_H

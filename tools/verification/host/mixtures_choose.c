@@ -2,7 +2,7 @@
 /*
  * Mixtures: what a seed chooses. Not only the events: also how often each is chosen, so that
  * schedules differ in kind: some have one lock type and little patience, others many interrupts,
- * others CPUs that stand still in the middle of something.
+ * others CPUs that stop for a while in the middle of something.
  */
 #include <string.h>
 

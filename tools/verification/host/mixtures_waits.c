@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mixtures: who waits behind whom. Of a strict queue its order is known, from the swaps of its tail
- * and the places that are resumed. The word of the hybrid names its holder: it is what exclusion
+ * Mixtures: which waiter is behind which. Of a strict queue its order is known, from the swaps of its
+ * tail and the places that are resumed. The word of the hybrid names its holder: it is what exclusion
  * rests on.
  */
 #include <string.h>
@@ -93,7 +93,7 @@ void waits_left(struct context *context, bool acquired)
 		remove_place(slot, 0);
 }
 
-/* Who waits for whom. */
+/* Which context waits for which. */
 
 static bool is_waiting(const struct context *context)
 {
