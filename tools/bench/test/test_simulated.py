@@ -155,16 +155,16 @@ class TheRealThing(Folders, unittest.TestCase):
         except Unavailable as reason:
             raise unittest.SkipTest(str(reason)) from None
 
-    def job(self, locks, **load):
+    def job(self, lock_types, **load):
         plan = Scenario("trial")
-        plan.testbed, plan.locks, plan.rounds = SIMULATED, locks, 2
+        plan.testbed, plan.locks, plan.rounds = SIMULATED, lock_types, 2
         plan.load = {"duration_us": 100, "warmup_us": 10, **load}
         plan.sweep = {"cpus": [2, 4]}
         return Job(plan, self.place)
 
-    def made(self, *locks, **load):
+    def made(self, *lock_types, **load):
         progress = Progress(io.StringIO())
-        job = self.job(list(locks), **load)
+        job = self.job(list(lock_types), **load)
         job.announce(progress)
         return job.make(progress)
 
@@ -185,7 +185,8 @@ class TheRealThing(Folders, unittest.TestCase):
                 "patience_ns": "1000-2000", "impatient_permille": 100, "impatient_ns": 50,
                 "retry": "back_off", "backoff_ns": 100, "backoff_max_ns": 1000,
                 "deadlock_checks": 0, "passed_late_ns": 5000, "costs": "b", "stop_us": 50,
-                "stop_waiters": 1, "duration_us": 100, "warmup_us": 10}
+                "stop_waiters": 1, "locks": 2, "shared_queue": 1, "alternate_us": 20,
+                "duration_us": 100, "warmup_us": 10}
         self.assertEqual(set(load), set(parameters.SIMULATION))
         result = self.made("clh_nb", **load)
         self.assertTrue(well(result), result.problems)
