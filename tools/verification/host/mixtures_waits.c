@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mixtures: which waiter is behind which. Of a strict queue its order is known, from the swaps of its
- * tail and the places that are resumed. The word of the hybrid names its holder: it is what exclusion
- * rests on.
+ * Mixtures: which waiter is behind which. Of a strict queue its order is known, from the swaps of
+ * its tail and the places that are resumed. The word of the hybrid names its holder: it is what
+ * exclusion rests on.
  */
 #include <string.h>
 

@@ -447,7 +447,7 @@ static unsigned int seeds = SEEDS;
 static void contexts_of_one_level_nest_at_random(void)
 {
 	for (seed = first_seed; seed < first_seed + seeds && !test_has_failed(); seed++) {
-		snprintf(test_again, sizeof(test_again), "%s 1 %u", program, seed);
+		snprintf(test_again, sizeof(test_again), "; again with %s 1 %u", program, seed);
 		test_count_anew();
 		begin_schedule();
 		if (run_schedule())
@@ -471,7 +471,7 @@ static void say_seed_of_crash(void)
 {
 	char line[512];
 	int length = snprintf(line, sizeof(line),
-			      "not ok contexts_of_one_level_nest_at_random: crash; again: %s\n",
+			      "not ok contexts_of_one_level_nest_at_random: crash%s\n",
 			      test_again);
 
 	if (test_again[0] && write(STDOUT_FILENO, line, length) != length)

@@ -29,8 +29,8 @@ static void print_and_exit(const char *said)
 	char line[1024];
 	int length;
 
-	length = snprintf(line, sizeof(line), "not ok %s: %s%s%s%s%s\n", case_name, why, between,
-			  said, test_again[0] ? "; again with " : "", test_again);
+	length = snprintf(line, sizeof(line), "not ok %s: %s%s%s%s\n", case_name, why, between,
+			  said, test_again);
 	_exit(write(STDOUT_FILENO, line, length) == length ? 1 : 2);
 }
 
@@ -164,8 +164,7 @@ static bool run(const struct test_case *test_case)
 	       shim_event("nodes_freed") + shim_event("nodes_reclaimed"));
 
 	if (failed)
-		printf("not ok %s: %s%s%s\n", case_name, why, test_again[0] ? "; again with " : "",
-		       test_again);
+		printf("not ok %s: %s%s\n", case_name, why, test_again);
 	else
 		printf("ok %s\n", case_name);
 	return !failed;

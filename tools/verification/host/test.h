@@ -47,7 +47,7 @@ void test_count_anew(void);
  */
 extern bool test_steps_are_attempts;
 void test_step(void);
-/* What is printed with a failure: how to run it again; "" if there is nothing to say. */
+/* What is printed behind a failure: how to run it again; "" if there is nothing to say. */
 extern char test_again[256];
 
 /*
