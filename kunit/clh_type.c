@@ -5,6 +5,7 @@
 #include "lock_types.h"
 
 #define NBQ_TYPE		nbq_clh
+#define LOCK_TYPE		NBQ_TYPE_CLH
 #define OP_INIT(lock)		nbq_clh_init(lock)
 
 static DEFINE_NBQ_CLH(static_lock);

@@ -5,6 +5,7 @@
 #include "lock_types.h"
 
 #define NBQ_TYPE		nbq_mcs
+#define LOCK_TYPE		NBQ_TYPE_MCS
 #define OP_INIT(lock)		nbq_mcs_init(lock)
 
 static DEFINE_NBQ_MCS(static_lock);

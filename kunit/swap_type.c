@@ -5,6 +5,7 @@
 #include "lock_types.h"
 
 #define NBQ_TYPE		nbq_swap
+#define LOCK_TYPE		NBQ_TYPE_SWAP
 #define OP_INIT(lock)		nbq_swap_init(lock)
 
 static DEFINE_NBQ_SWAP(static_lock);

@@ -142,7 +142,7 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 		/* Not while it sees a free lock, which it may take after IDLE_NS. */
 		if (!idle.polls && (must_queue || HAS_POLLED(wait->polls - since))) {
 			if (nbq_place_take(place, wait) ||
-			    (!starved && nbq_place_take_back(wait->pool) &&
+			    (!starved && nbq_node_take_back_encodable(wait->pool) &&
 			     nbq_place_take(place, wait)))
 				return 1;
 			wait->pool->events.exhaustions += !starved;

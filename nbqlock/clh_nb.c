@@ -58,9 +58,8 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 4 to abandon (swap the tail, then free the node; or note the
- * place, by a read and a swap of its generation, and store prev; 3 if it stays), and at most 2 to
- * release (swap the tail, then free the node or store prev).
+ * Own steps on shared memory: at most 2 to abandon or to release (swap the tail, then free the node
+ * or store prev).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -141,7 +140,7 @@ VISIBLE_IF_KUNIT
 void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
-	nbq_held_add(node, lock);
+	nbq_held_add(node, lock, NBQ_TYPE_CLH);
 	nbq_node_reclaim(pred, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
@@ -291,8 +290,14 @@ static const struct nbq_queue_ops ops = {
 	.resume = nbq_node_resume,
 	.wait_resumed = wait_in_queue,
 	.release = release,
+	.vacate = release,
 	.pred_of = nbq_clh_poll,
 };
+
+bool nbq_clh_take_back(struct nbq_node *node)
+{
+	return nbq_queue_take_back(node, &ops);
+}
 
 NBQ_DEFINE_QUEUE_LOCK(clh, &ops,
 		      nbq_clh_init_key, nbq_clh_destroy,

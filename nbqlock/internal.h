@@ -58,8 +58,7 @@
  * @lock: the lock that is held with it, or in whose queue it was abandoned
  * @abandoned_seq: @alloc_seq of the attempt that left it in its queue, until another one resumes
  *	it: abandoned; in the hybrid, also as the head
- * @type: an enum nbq_type, of the lock in whose queue it was abandoned
- * @generation: that of the places at @lock when it was abandoned, see nbq_generations
+ * @type: an enum nbq_type, of @lock
  * @queue: hybrid: the queue in which it was abandoned
  * @turn: hybrid: what stands for that in the turn of a lock
  * @since: hybrid: when the first of the attempts enqueued that had this place
@@ -118,9 +117,12 @@ struct nbq_node {
 	u64 checked_at;
 #endif
 	unsigned long abandoned_seq;
+#ifdef NBQ_QUEUE_LOCKS
+	/** @held_seq: @alloc_seq of the attempt that has acquired a queue lock with it */
+	unsigned long held_seq;
+#endif
 	struct nbq_queue *queue;
 	u64 since;
-	unsigned int generation;
 #ifdef NBQ_QUEUE_LOCKS
 	/** @has_successor: MCS-NB: its successor was known when it acquired the lock */
 	bool has_successor;
@@ -221,6 +223,13 @@ struct nbq_pool {
 	unsigned int takeovers;
 	unsigned long abandoned_in;
 	const void *late_for;
+#ifdef NBQ_QUEUE_LOCKS
+	/**
+	 * @spare: a node besides those in the list, with which a CPU that has no other one takes
+	 * nodes back from queue locks at rest
+	 */
+	struct nbq_node spare;
+#endif
 	struct nbq_events events;
 	unsigned int *skip_counts;
 } ____cacheline_aligned;
@@ -305,7 +314,7 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 
 /* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
-bool nbq_node_keep(struct nbq_node *node);
+bool nbq_node_take_back_encodable(struct nbq_pool *pool);
 struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nbq_type type);
 void nbq_place_forget(struct nbq_pool *pool, const void *lock);
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
@@ -321,10 +330,23 @@ void nbq_sockets_stop(void);
 /* node.c */
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool, struct nbq_deadline *deadline);
+/* By a hash of the lock: 1 while a CPU visits or destroys it. */
+#ifndef NBQ_VISIT_BITS
+#define NBQ_VISIT_BITS	8
+#endif
+extern unsigned int nbq_visits[];
+bool nbq_visit_begin(const void *lock);
+void nbq_visit_end(const void *lock);
+void nbq_visits_stop(const void *lock);
 u16 nbq_find_holder(const void *lock);
 
+/* clh_nb.c, mcs_nb.c, swap_nb.c */
+bool nbq_clh_take_back(struct nbq_node *node);
+bool nbq_mcs_take_back(struct nbq_node *node);
+bool nbq_swap_take_back(struct nbq_node *node);
+
 /* report.c */
-void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes);
+void nbq_report_no_node(u16 context, unsigned int nodes);
 
 /* growth.c: filling, growing, CPUs that come online */
 void nbq_pool_request_growth(struct nbq_pool *pool);
@@ -353,6 +375,9 @@ int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline 
 				 struct nbq_condition *unless);
 void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct lockdep_map *waits,
 				      unsigned long ip);
+
+/* spin_queue.c */
+bool nbq_place_take_back(struct nbq_node *node);
 
 /* panic.c */
 void nbq_panic_start(void);
@@ -492,53 +517,6 @@ static inline void nbq_attempt_leave(struct nbq_pool *pool)
 	pool->attempts--;
 }
 
-/*
- * The generations of places, by a hash of the lock: odd while there may be one. A place of an
- * earlier generation is not resumed: the memory of the lock may have become another lock since.
- */
-#define NBQ_GENERATION_BITS	8
-extern unsigned int nbq_generations[];
-
-static inline unsigned int *nbq_generation_of(const void *lock)
-{
-	return &nbq_generations[hash_ptr(lock, NBQ_GENERATION_BITS)];
-}
-
-/* Return: the generation of a place at @lock that is abandoned now. */
-static inline unsigned int nbq_generation_begin(const void *lock)
-{
-	unsigned int *generation = nbq_generation_of(lock);
-	unsigned int now = READ_ONCE(*generation);
-
-	/* Relaxed: it orders nothing. If it fails, another context has made it odd. */
-	if (unlikely(!(now & 1)))
-		cmpxchg_relaxed(generation, now, now | 1);
-	return now | 1;
-}
-
-/**
- * nbq_forget_places() - Keep attempts from resuming a place of an earlier lock.
- * @lock: memory that is about to be a lock, and may have been one that was not destroyed
- *
- * The nodes that were abandoned in the earlier queue are lost, as they would be anyway. If one of
- * them were resumed, its CPU would wait, or acquire, in a queue that is not this lock's. Places
- * at other locks of this hash are forgotten, too: their successors skip them.
- *
- * Context: Any.
- */
-static inline void nbq_forget_places(const void *lock)
-{
-	unsigned int *generation = nbq_generation_of(lock);
-	unsigned int now = READ_ONCE(*generation);
-
-	/*
-	 * Relaxed: the caller publishes the lock after it, which pairs with the smp_rmb() in
-	 * nbq_place_find(). If it fails, another context has made it even.
-	 */
-	if (unlikely(now & 1))
-		cmpxchg_relaxed(generation, now, now + 1);
-}
-
 static inline unsigned int nbq_place_hash(const void *lock)
 {
 	return hash_ptr(lock, NBQ_PLACE_BITS);
@@ -563,11 +541,10 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock, e
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
+	WRITE_ONCE(node->type, type);
+	node->abandoned_seq = node->alloc_seq;
 	if (unlikely(node->nested))
 		return;
-	node->type = type;
-	node->abandoned_seq = node->alloc_seq;
-	node->generation = nbq_generation_begin(lock);
 	pool->places[nbq_place_hash(lock)] = node;
 	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | BIT(nbq_place_hash(lock)));
 	if (pool->level == NBQ_TASK)
@@ -659,11 +636,13 @@ static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
  * whose line is for contexts that enqueue. An interrupt in between sees a whole list, with this
  * lock or without it, and leaves it as it was.
  */
-static inline void nbq_held_add(struct nbq_node *node, const void *lock)
+static inline void nbq_held_add(struct nbq_node *node, const void *lock, enum nbq_type type)
 {
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
+	WRITE_ONCE(node->type, type);
+	node->held_seq = node->alloc_seq;
 	WRITE_ONCE(node->below, pool->held);
 	WRITE_ONCE(pool->held, node);
 }

@@ -30,8 +30,7 @@
  * @name: its name, for lockdep
  * @key: its class, for lockdep
  *
- * Memory that was a lock before and was not destroyed may be made one again: no attempt
- * resumes its place in the old queue.
+ * Memory that was a queue lock before has been destroyed.
  *
  * Context: Any.
  */
@@ -56,14 +55,13 @@ do {									\
  * nbq_mcs_destroy() - Free the queue nodes that a lock keeps.
  * @lock: a lock that no context uses any more
  *
- * Call it before the memory of the lock is freed: else nodes that waiters abandoned in its
- * queue stay lost.
- * The lock is free and as new afterwards.
+ * Call it before the memory of the lock becomes anything else: until then a CPU accesses the lock, to
+ * take back nodes that it has left there. The lock is free and as new afterwards.
  *
  * It orders nothing for the caller, who orders the last use of each user before it, as
  * refcount_dec_and_test() or a lock does.
  *
- * Context: Any. No context may hold, wait for or try the lock meanwhile.
+ * Context: Any but NMI. No context may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0 - done
  * * %-EBUSY - a context holds the lock or waits for it: reported in the kernel

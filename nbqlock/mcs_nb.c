@@ -71,10 +71,9 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 9 to abandon (store prev, be forgotten, swap the tail, note
- * the place, by a read and a swap of its generation, swap next, swap the successor's status, read
- * its life, free its node), at most 6 to release (read next, swap the tail, swap next, swap the
- * successor's status, read its life, free its node).
+ * Own steps on shared memory: at most 7 to abandon (store prev, be forgotten, swap the tail, swap
+ * next, swap the successor's status, read its life, free its node), at most 6 to release (read next,
+ * and then as the last five).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -192,7 +191,7 @@ VISIBLE_IF_KUNIT
 void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
-	nbq_held_add(node, lock);
+	nbq_held_add(node, lock, NBQ_TYPE_MCS);
 	/* In the line that has just been polled. */
 	node->has_successor = READ_ONCE(node->next);
 	nbq_node_reclaim_pred(node, pred);
@@ -456,8 +455,14 @@ static const struct nbq_queue_ops ops = {
 	.resume = nbq_mcs_resume,
 	.wait_resumed = wait_resumed,
 	.release = release,
+	.vacate = release,
 	.pred_of = pred_of,
 };
+
+bool nbq_mcs_take_back(struct nbq_node *node)
+{
+	return nbq_queue_take_back(node, &ops);
+}
 
 NBQ_DEFINE_QUEUE_LOCK(mcs, &ops,
 		      nbq_mcs_init_key, nbq_mcs_destroy,

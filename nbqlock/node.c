@@ -30,8 +30,6 @@
 
 #include "internal.h"
 
-unsigned int nbq_generations[1U << NBQ_GENERATION_BITS] __read_mostly;
-
 DEFINE_PER_CPU(unsigned int, __nbq_looks_left);
 EXPORT_PER_CPU_SYMBOL_GPL(__nbq_looks_left);
 
@@ -99,6 +97,10 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 	lockdep_assert(irqs_disabled() || pool == nbq_this_pool());
 	pool->cpu = cpu;
 	pool->level = level;
+#ifdef NBQ_QUEUE_LOCKS
+	pool->spare.pool = pool;
+	pool->spare.cpu = cpu;
+#endif
 	add_static_nodes(pool);
 	/* RELEASE, pairs with the ACQUIREs here and in nbq_pool_is_ready(). */
 	smp_store_release(&pool->setup, NBQ_POOL_READY);
@@ -106,7 +108,6 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_pool_set_up);
 
-#ifdef NBQ_QUEUE_LOCKS
 /*
  * The nodes of a pool, one after another. ACQUIRE, pairs with the RELEASE in nbq_node_append():
  * a node that growth has added is seen with its fields.
@@ -120,6 +121,7 @@ static struct nbq_node *node_after(struct nbq_node *const *link)
 #define for_each_pool_node(node, pool) \
 	for (node = node_after(&(pool)->first); node; node = node_after(&(node)->next_in_pool))
 
+#ifdef NBQ_QUEUE_LOCKS
 /*
  * Allocate the first free node of the pool, and make it the hint. Each node before it was in use
  * when it was read, so that its index is never less than the number of nodes in use; it is more
@@ -202,16 +204,14 @@ void nbq_place_forget(struct nbq_pool *pool, const void *lock)
 }
 
 /*
- * Keep a node, if it is that of the attempt that abandoned it: it is not allocated until
- * nbq_place_release(), also if a successor skips and frees it meanwhile. So what an attempt reads
- * of the place, and swaps there, is of one life of the node, whatever nested attempts do.
+ * Keep a node, if it was allocated last at @taken: it is not allocated until nbq_place_release(),
+ * also if a successor skips and frees it meanwhile. So what an attempt reads of the node, and swaps
+ * there, is of one life of it, whatever nested attempts do.
  *
  * Return: false: it was freed, and perhaps allocated again.
  */
-bool nbq_node_keep(struct nbq_node *node)
+static bool keep(struct nbq_node *node, unsigned long taken)
 {
-	unsigned long taken = node->abandoned_seq;
-
 	/* Local, as nbq_node_try_alloc(): no other CPU writes alloc_seq. */
 	if (READ_ONCE(node->alloc_seq) != taken ||
 	    cmpxchg_local(&node->alloc_seq, taken, taken | NBQ_KEPT) != taken)
@@ -225,14 +225,7 @@ bool nbq_node_keep(struct nbq_node *node)
 /* Was the node, which is kept, abandoned in the queue of this lock? */
 static bool is_place_of(const struct nbq_node *node, const void *lock, enum nbq_type type)
 {
-	if (node->lock != lock || node->type != type || node->nested)
-		return false;
-	/*
-	 * Pairs with the caller of nbq_forget_places(): an attempt that has found the new lock
-	 * sees the new generation.
-	 */
-	smp_rmb();
-	return node->generation == READ_ONCE(*nbq_generation_of(lock));
+	return node->lock == lock && node->type == type && !node->nested;
 }
 
 /**
@@ -250,7 +243,7 @@ static bool is_place_of(const struct nbq_node *node, const void *lock, enum nbq_
 struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nbq_type type)
 {
 	struct nbq_node *node = pool->places[nbq_place_hash(lock)];
-	bool stands = nbq_node_keep(node);
+	bool stands = keep(node, node->abandoned_seq);
 
 	if (stands && is_place_of(node, lock, type))
 		return node;
@@ -263,33 +256,132 @@ struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nb
 }
 
 #ifdef NBQ_QUEUE_LOCKS
-/*
- * How many nodes of an empty pool do locks at rest keep? A swap-only lock keeps that of its last
- * holder until destroy. Other contexts may change that meanwhile.
- */
-static unsigned int count_kept(const struct nbq_pool *pool)
-{
-	const struct nbq_node *node;
-	unsigned int kept = 0;
+unsigned int nbq_visits[1U << NBQ_VISIT_BITS];
 
-	for_each_pool_node(node, pool)
-		kept += READ_ONCE(node->next) == NBQ_AVAILABLE &&
-			node->abandoned_seq != READ_ONCE(node->alloc_seq);
-	/* CLH-NB leaves next as it was in the node's last life. */
-	for (node = READ_ONCE(pool->held); node; node = READ_ONCE(node->below))
-		kept -= READ_ONCE(node->next) == NBQ_AVAILABLE;
-	return kept;
+static unsigned int *visit_of(const void *lock)
+{
+	return &nbq_visits[hash_ptr(lock, NBQ_VISIT_BITS)];
+}
+
+/**
+ * nbq_visit_begin() - Keep a queue lock from being destroyed.
+ * @lock: where a node of this CPU was left. If the node is still there after this, so is the lock,
+ *	until nbq_visit_end()
+ *
+ * Context: Any, interrupts off.
+ * Return: false: another visit is going on.
+ */
+bool nbq_visit_begin(const void *lock)
+{
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_visit_end(): the nodes that destroy has freed, and
+	 * what a visit has stored.
+	 */
+	return !READ_ONCE(*visit_of(lock)) && !cmpxchg_acquire(visit_of(lock), 0, 1);
+}
+
+/* The visit is over; or destroy is. */
+void nbq_visit_end(const void *lock)
+{
+	/* RELEASE, pairs with the ACQUIRE above: the lock's memory is not accessed any more. */
+	smp_store_release(visit_of(lock), 0);
+}
+
+/**
+ * nbq_visits_stop() - Wait for the end of a visit, and let none begin until nbq_visit_end().
+ * @lock: it is about to be destroyed
+ *
+ * Context: Any but NMI, interrupts off.
+ */
+void nbq_visits_stop(const void *lock)
+{
+	while (!nbq_visit_begin(lock))
+		cpu_relax();
+}
+#endif
+
+/* Take a node out of a queue in which a context of this CPU and level has left it. */
+static bool take_out(struct nbq_node *node)
+{
+	switch (node->type) {
+#ifdef NBQ_QUEUE_LOCKS
+	case NBQ_TYPE_CLH:
+		return nbq_clh_take_back(node);
+	case NBQ_TYPE_MCS:
+		return nbq_mcs_take_back(node);
+	case NBQ_TYPE_SWAP:
+		return nbq_swap_take_back(node);
+#endif
+	default:
+		return nbq_place_take_back(node);
+	}
+}
+
+static bool keep_left(struct nbq_node *node)
+{
+#ifdef NBQ_QUEUE_LOCKS
+	if (keep(node, node->held_seq))
+		return true;
+#endif
+	return keep(node, node->abandoned_seq);
+}
+
+/*
+ * Of the first nodes of the pool, so many, take one back that was left in a queue at rest, where no
+ * successor comes to free it. So no number of locks keeps a CPU from enqueueing.
+ *
+ * Return: true if a node was freed.
+ */
+static bool take_back(struct nbq_pool *pool, unsigned int number)
+{
+	struct nbq_node *node;
+	bool freed;
+
+	for_each_pool_node(node, pool) {
+		if (node->index >= number)
+			break;
+		if (!keep_left(node))
+			continue;
+		freed = take_out(node);
+		nbq_place_release(node);
+		if (freed)
+			nbq_node_free_own(node);
+		if (freed || READ_ONCE(node->free_seq) == READ_ONCE(node->alloc_seq))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * nbq_node_take_back_encodable() - Take back a node that the tail of a hybrid lock can encode.
+ * @pool: the pool of the running context
+ *
+ * Context: Any, preemption off.
+ * Return: true if a node was freed.
+ */
+bool nbq_node_take_back_encodable(struct nbq_pool *pool)
+{
+	/* Its size is where it points: an address dependency. */
+	const struct nbq_encodable *encodable = READ_ONCE(pool->encodable);
+
+	return encodable && take_back(pool, encodable->size);
+}
+
+#ifdef NBQ_QUEUE_LOCKS
+static struct nbq_node *alloc_taken_back(struct nbq_pool *pool)
+{
+	return take_back(pool, READ_ONCE(pool->size)) ? nbq_node_alloc(pool) : NULL;
 }
 
 /* So long after which no node may be freed at all. Not by searches: one may take 46 us. */
 #define REPORT_NO_NODE_NS	1000000000U
 
 /**
- * nbq_node_wait() - Wait for a free node in an empty pool.
+ * nbq_node_wait() - Take back or wait for a node in an empty pool.
  * @pool: the pool of the running context
  * @deadline: how long to wait; what is left of it is for the lock
  *
- * Successors free nodes, and growth adds some.
+ * Those of locks at rest are taken back, successors free others, and growth adds some.
  *
  * Context: Any, preemption off.
  * Return: a node; or NULL when the patience is over.
@@ -297,10 +389,11 @@ static unsigned int count_kept(const struct nbq_pool *pool)
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline)
 {
-	struct nbq_node *node = NULL;
+	struct nbq_node *node;
 	u64 now, report_at = 0;
 
 	pool->events.exhaustions++;
+	node = alloc_taken_back(pool);
 	while (!node && !nbq_deadline_is_none(deadline)) {
 		now = nbq_clock_ns();
 		if (nbq_deadline_passed(deadline, now))
@@ -308,12 +401,11 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 		if (!report_at)
 			report_at = now + REPORT_NO_NODE_NS;
 		if (now >= report_at) {
-			nbq_report_no_node(nbq_this_context(pool), count_kept(pool),
-					   READ_ONCE(pool->size));
+			nbq_report_no_node(nbq_this_context(pool), READ_ONCE(pool->size));
 			report_at = now + REPORT_NO_NODE_NS;
 		}
 		cpu_relax();
-		node = nbq_node_alloc(pool);
+		node = nbq_node_alloc(pool) ?: alloc_taken_back(pool);
 	}
 	return node;
 }

@@ -210,6 +210,10 @@ unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
 			/* ACQUIRE, as above. */
 			node = smp_load_acquire(&node->next_in_pool);
 		}
+#ifdef NBQ_QUEUE_LOCKS
+		node = &pools[level].spare;
+		in_use += READ_ONCE(node->alloc_seq) != READ_ONCE(node->free_seq);
+#endif
 	}
 	return in_use;
 }

@@ -11,6 +11,7 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/instruction_pointer.h>
+#include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 
@@ -28,6 +29,7 @@
  *	the predecessor; NULL: a successor has skipped it
  * @wait_resumed: as @wait, of a node whose place was resumed
  * @release: end the critical section
+ * @vacate: the same; and if no context is queued behind the node, it is freed
  * @pred_of: the predecessor of an abandoned node; %NBQ_AVAILABLE: the node is the one that
  *	makes the lock available; NULL: a context waits or holds with the node. ACQUIRE: the
  *	accesses to the node before it said so are over
@@ -42,13 +44,13 @@ struct nbq_queue_ops {
 			    struct nbq_node *pred, struct nbq_deadline deadline,
 			    struct lockdep_map *waits, unsigned long ip);
 	void (*release)(struct nbq_queue_lock *lock, struct nbq_node *node);
+	void (*vacate)(struct nbq_queue_lock *lock, struct nbq_node *node);
 	struct nbq_node *(*pred_of)(const struct nbq_node *node);
 };
 
 static __always_inline void nbq_queue_init(struct nbq_queue_lock *lock, const char *name,
 					   struct lock_class_key *key)
 {
-	nbq_forget_places(lock);
 	lock->tail = NULL;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
@@ -109,9 +111,10 @@ static __always_inline bool nbq_queue_is_idle(const struct nbq_queue_lock *lock,
 
 /* The lock was free. */
 static __always_inline int nbq_queue_acquired(struct nbq_queue_lock *lock,
-					      struct nbq_node *node, struct nbq_pool *pool)
+					      struct nbq_node *node, struct nbq_pool *pool,
+					      const struct nbq_queue_ops *ops)
 {
-	nbq_held_add(node, lock);
+	nbq_held_add(node, lock, ops->type);
 	pool->events.acquired_uncontended++;
 	return 0;
 }
@@ -173,7 +176,7 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 		return ops->wait(lock, node, pred, deadline, waits, ip);
 	}
 	nbq_queue_end_contention(lock, &deadline, 0, ip);
-	return nbq_queue_acquired(lock, node, pool);
+	return nbq_queue_acquired(lock, node, pool, ops);
 }
 
 /*
@@ -201,7 +204,7 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 		node->resumed = false;
 		return ops->wait(lock, node, pred, deadline, waits, ip);
 	}
-	return nbq_queue_acquired(lock, node, pool);
+	return nbq_queue_acquired(lock, node, pool, ops);
 }
 
 static __always_inline int
@@ -291,8 +294,79 @@ static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *
 	return READ_ONCE(waiting->blocker.tagged) && READ_ONCE(waiting->lock) == lock;
 }
 
-static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsigned long ip,
-					     const struct nbq_queue_ops *ops)
+/*
+ * Acquire and release a lock at rest, so that no node is left in its queue. With the spare node: the
+ * pool has no other.
+ */
+static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct nbq_pool *pool,
+					    const struct nbq_queue_ops *ops)
+{
+	struct nbq_node *spare = &pool->spare, *tail = READ_ONCE(lock->tail), *pred;
+
+	if (!tail || !nbq_queue_is_idle(lock, tail, ops))
+		return;
+	/* It is still where another context has taken the lock during a visit before. */
+	if (!nbq_node_try_alloc(spare))
+		return;
+	nbq_node_allocated(pool, spare);
+	pred = ops->enqueue(lock, spare);
+	spare->stays = false;
+	spare->resumed = false;
+	if (!pred)
+		nbq_held_add(spare, lock, ops->type);
+	else if (ops->wait(lock, spare, pred, nbq_deadline_none(), NULL, 0))
+		return;
+	ops->vacate(lock, spare);
+}
+
+/*
+ * Is this node in its queue, without a context that holds or waits with it, or that has skipped it?
+ * It is kept.
+ */
+static __always_inline bool nbq_queue_is_left(const struct nbq_node *node,
+					      const struct nbq_queue_ops *ops)
+{
+	const struct nbq_node *state = ops->pred_of(node);
+
+	return state && state != NBQ_RECYCLED &&
+	       READ_ONCE(node->free_seq) != (node->alloc_seq & ~NBQ_KEPT);
+}
+
+/*
+ * Take a node back, which is kept, if a context of this CPU and level has left it in the queue of a
+ * lock at rest: that is not destroyed as long as the node is there.
+ *
+ * Return: true if it is out of the queue, and to be freed. (Or a visit has freed it.)
+ */
+static __always_inline bool nbq_queue_take_back(struct nbq_node *node,
+						const struct nbq_queue_ops *ops)
+{
+	struct nbq_queue_lock *lock = (struct nbq_queue_lock *)node->lock;
+	bool taken = false;
+	unsigned long flags;
+
+	if (!nbq_queue_is_left(node, ops))
+		return false;
+	/* No interrupt destroys the lock during the visit. */
+	local_irq_save(flags);
+	if (nbq_visit_begin(lock)) {
+		/* Once more: before, it may have been skipped, and the lock destroyed. */
+		if (nbq_queue_is_left(node, ops)) {
+			/* RELEASE, pairs with the next enqueue, as that which has released. */
+			taken = ops->pred_of(node) == NBQ_AVAILABLE &&
+				cmpxchg_release(&lock->tail, node, NULL) == node;
+			if (!taken)
+				nbq_queue_visit(lock, node->pool, ops);
+		}
+		nbq_visit_end(lock);
+	}
+	local_irq_restore(flags);
+	return taken;
+}
+
+/* Return: 0, or -EBUSY. Visits are stopped. */
+static __always_inline int nbq_queue_clear(struct nbq_queue_lock *lock,
+					   const struct nbq_queue_ops *ops)
 {
 	struct nbq_node *node = READ_ONCE(lock->tail);
 	struct nbq_events *events;
@@ -303,12 +377,9 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 	 * store to its node alone, and nbq_queue_is_idle() may have read an older state there.
 	 * Atomic: a destroy too early does not remove a waiter.
 	 */
-	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(&lock->tail, node, NULL) != node) {
-		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), ip);
+	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(&lock->tail, node, NULL) != node)
 		return -EBUSY;
-	}
 
-	preempt_disable();
 	events = &nbq_this_pool()->events;
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = ops->pred_of(node);
@@ -323,8 +394,24 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}
-	preempt_enable();
 	return 0;
+}
+
+static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsigned long ip,
+					     const struct nbq_queue_ops *ops)
+{
+	unsigned long flags;
+	int ret;
+
+	/* No interrupt waits for the holder of a lock that destroys another one. */
+	local_irq_save(flags);
+	nbq_visits_stop(lock);
+	ret = nbq_queue_clear(lock, ops);
+	nbq_visit_end(lock);
+	local_irq_restore(flags);
+	if (ret)
+		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), ip);
+	return ret;
 }
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC

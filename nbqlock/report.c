@@ -79,17 +79,16 @@ static DEFINE_RATELIMIT_STATE(no_node_limit, DEFAULT_RATELIMIT_INTERVAL, 1);
 /**
  * nbq_report_no_node() - Report an acquisition that waits for a queue node.
  * @context: that of its pool, encoded
- * @kept: nodes that locks at rest keep
  * @nodes: all nodes of the pool
  *
  * Context: Any.
  */
-void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes)
+void nbq_report_no_node(u16 context, unsigned int nodes)
 {
 	if (__ratelimit(&no_node_limit))
 		printk_deferred(KERN_ERR
-				"nbqlock: BUG: no free queue node on CPU#%u (%s), locks at rest keep %u of %u, %s/%d\n",
-				nbq_context_cpu(context), levels[nbq_context_level(context)],
-				kept, nodes, current->comm, current->pid);
+				"nbqlock: BUG: no free queue node of %u on CPU#%u (%s), %s/%d\n",
+				nodes, nbq_context_cpu(context), levels[nbq_context_level(context)],
+				current->comm, current->pid);
 }
 #endif

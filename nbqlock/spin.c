@@ -55,7 +55,6 @@ void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_clas
 	 * The memory may have been a queue lock that was not destroyed, and may become one of that
 	 * type again after this lock, without a call.
 	 */
-	nbq_forget_places(lock);
 #endif
 	lock->state.all = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);

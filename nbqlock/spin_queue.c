@@ -16,8 +16,7 @@
  *	                  +-- dequeue --> AVAILABLE ---------------->+
  *	                       as head               a successor becomes the head
  *
- * Own steps on shared memory: at most 4 to abandon (swap the tail, then free the node; or note the
- * place, by a read and a swap of its generation, and store prev; 3 if it stays).
+ * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store prev).
  *
  * Assumptions
  *	A node is allocated by its own CPU only (node.c); its memory stays a node.
@@ -285,7 +284,7 @@ bool nbq_place_competes(struct nbq_place *place, struct nbq_wait *wait)
 static void may_stay(struct nbq_node *node)
 {
 	node->abandoned_seq = node->alloc_seq;
-	node->type = NBQ_TYPE_SPIN;
+	WRITE_ONCE(node->type, NBQ_TYPE_SPIN);
 }
 
 /* Enqueue. Return: false if there is no node. */
@@ -394,34 +393,25 @@ static bool take_back(struct nbq_node *node)
 	return taken;
 }
 
-/*
- * No node that a tail can encode is free: take back what earlier attempts have left in queues at
- * rest, where no successor comes to skip it. So no number of locks keeps a CPU from enqueueing.
+/**
+ * nbq_place_take_back() - Take a node out of a queue at rest, where no successor comes to skip it.
+ * @node: one that an attempt of this CPU and level has left there, and that is kept
  *
- * Return: true if a node was freed.
+ * Without an access to a lock.
+ *
+ * Context: Any, preemption off.
+ * Return: true if it is out, and to be freed.
  */
-bool nbq_place_take_back(struct nbq_pool *pool)
+bool nbq_place_take_back(struct nbq_node *node)
 {
-	/* The nodes are where it points: an address dependency. */
-	const struct nbq_encodable *encodable = READ_ONCE(pool->encodable);
-	unsigned int index, size = encodable ? encodable->size : 0;
-	bool freed = false;
+	bool taken;
 
-	for (index = 0; index < size && !freed; index++) {
-		struct nbq_node *node = encodable->nodes[index];
-
-		if (!nbq_node_keep(node))
-			continue;
-		/* Not to be resumed, unless it stays. */
-		node->abandoned_seq -= NBQ_ALLOC_STEP;
-		freed = node->type == NBQ_TYPE_SPIN && take_back(node);
-		if (!freed)
-			node->abandoned_seq += NBQ_ALLOC_STEP;
-		nbq_place_release(node);
-		if (freed)
-			nbq_node_free_own(node);
-	}
-	return freed;
+	/* Not to be resumed, unless it stays. */
+	node->abandoned_seq -= NBQ_ALLOC_STEP;
+	taken = take_back(node);
+	if (!taken)
+		node->abandoned_seq += NBQ_ALLOC_STEP;
+	return taken;
 }
 
 /* Resume the place of an earlier attempt, without an access to the lock. */

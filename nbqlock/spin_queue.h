@@ -54,7 +54,6 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait);
 void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait);
 void nbq_place_check_successor(struct nbq_place *place);
 bool nbq_place_competes(struct nbq_place *place, struct nbq_wait *wait);
-bool nbq_place_take_back(struct nbq_pool *pool);
 void nbq_place_leave(struct nbq_place *place, struct nbq_wait *wait, int ret);
 
 #endif

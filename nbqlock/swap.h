@@ -3,8 +3,8 @@
 /*
  * nbq_swap: the swap-only lock, strictly first come, first served, without a compare-and-swap
  * on the lock. A lock that was ever held keeps one queue node of the CPU that held it last,
- * until it is destroyed; so at most pool_nodes_max of them can be at rest there. For strict
- * order, for study and for comparison; else take nbq_spin.
+ * until that takes it back or the lock is destroyed. For strict order, for study and for
+ * comparison; else take nbq_spin.
  *
  * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a NUMA-Aware
  * Queue-Based Spin Lock", 2004. How it works, and what differs from print: swap_nb.c.
@@ -32,8 +32,7 @@
  * @name: its name, for lockdep
  * @key: its class, for lockdep
  *
- * Memory that was a lock before and was not destroyed may be made one again: no attempt
- * resumes its place in the old queue.
+ * Memory that was a queue lock before has been destroyed.
  *
  * Context: Any.
  */
@@ -58,15 +57,13 @@ do {									\
  * nbq_swap_destroy() - Free the queue nodes that a lock keeps.
  * @lock: a lock that no context uses any more
  *
- * Call it before the memory of the lock is freed: else nodes that waiters abandoned in its
- * queue stay lost.
- * So does the node that a lock keeps once it was held, of which there are pool_nodes_max.
- * The lock is free and as new afterwards.
+ * Call it before the memory of the lock becomes anything else: until then a CPU accesses the lock, to
+ * take back nodes that it has left there. The lock is free and as new afterwards.
  *
  * It orders nothing for the caller, who orders the last use of each user before it, as
  * refcount_dec_and_test() or a lock does.
  *
- * Context: Any. No context may hold, wait for or try the lock meanwhile.
+ * Context: Any but NMI. No context may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0 - done
  * * %-EBUSY - a context holds the lock or waits for it: reported in the kernel

@@ -61,9 +61,8 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 7 to abandon (note the place, by a read and a swap of its
- * generation, store prev, swap next, swap the successor's status, read its life, free its node), at
- * most 4 to release (the last four of these).
+ * Own steps on shared memory: at most 5 to abandon (store prev, swap next, swap the successor's
+ * status, read its life, free its node), at most 4 to release (the last four of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -95,7 +94,8 @@ struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *
 	 * Fully ordered. RELEASE: next = NULL comes before the swap in nbq_swap_link() of the
 	 * successor, which gets the node from the tail; else the store could overwrite the
 	 * link, and the successor would wait for ever. ACQUIRE, pairs with the predecessor's
-	 * enqueue: the same.
+	 * enqueue: the same; and with the swap in vacate(): the critical section before is over for
+	 * the attempt that finds NULL.
 	 */
 	return xchg(&lock->tail, node);
 }
@@ -169,7 +169,7 @@ VISIBLE_IF_KUNIT
 void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred)
 {
-	nbq_held_add(node, lock);
+	nbq_held_add(node, lock, NBQ_TYPE_SWAP);
 	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_granted);
@@ -250,13 +250,11 @@ static struct nbq_node *nbq_swap_resume(struct nbq_node *node)
  * neither the node nor the lock may be accessed after it. (The successor's node may: it waits
  * to be notified.)
  */
-VISIBLE_IF_KUNIT
-void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
+static void publish_available(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
 
-	nbq_held_del(node);
 	/*
 	 * Fully ordered, pairs with nbq_swap_link() and pred_of(). RELEASE: the critical
 	 * section is over for the waiter that finds AVAILABLE. ACQUIRE: as in
@@ -264,6 +262,13 @@ void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	 */
 	succ = xchg(&node->next, NBQ_AVAILABLE);
 	notify_successor(succ, NBQ_AVAILABLE, events);
+}
+
+VISIBLE_IF_KUNIT
+void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
+{
+	nbq_held_del(node);
+	publish_available(node);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_release);
 
@@ -391,6 +396,20 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	nbq_swap_release(lock, node);
 }
 
+/* As nbq_swap_release(): [H] -> [], for which a swap alone is not enough. */
+static void vacate(struct nbq_queue_lock *lock, struct nbq_node *node)
+{
+	nbq_held_del(node);
+	/*
+	 * RELEASE, pairs with nbq_swap_enqueue(), which finds NULL: the critical section before is
+	 * over, and the node was not linked to.
+	 */
+	if (cmpxchg_release(&lock->tail, node, NULL) == node)
+		nbq_node_free_own(node);
+	else
+		publish_available(node);
+}
+
 static const struct nbq_queue_ops ops = {
 	.type = NBQ_TYPE_SWAP,
 	.enqueue = nbq_swap_enqueue,
@@ -398,8 +417,14 @@ static const struct nbq_queue_ops ops = {
 	.resume = nbq_swap_resume,
 	.wait_resumed = wait_resumed,
 	.release = release,
+	.vacate = vacate,
 	.pred_of = pred_of,
 };
+
+bool nbq_swap_take_back(struct nbq_node *node)
+{
+	return nbq_queue_take_back(node, &ops);
+}
 
 NBQ_DEFINE_QUEUE_LOCK(swap, &ops,
 		      nbq_swap_init_key, nbq_swap_destroy,

@@ -25,7 +25,7 @@ BUSY_CS_NS = 100000
 PAUSE_MS = 500
 INTERVAL_NS = 1000000
 SAMPLE_EVERY = 7
-SUSPENSION_NS = 20000000
+SUSPENSION_NS = 10000000
 # A busy host gives a CPU a part of a core only, and may have been slower when it was
 # measured how fast it is.
 BUSY_PER_SECOND = (1e9 / BUSY_CS_NS / 200, 1e9 / BUSY_CS_NS * 4)

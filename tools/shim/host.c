@@ -36,7 +36,6 @@ void (*shim_hardware_wait)(const void *word);
 unsigned int shim_warnings;
 unsigned int shim_reported;
 unsigned int shim_reported_holder;
-unsigned int shim_reported_kept;
 bool shim_reports_are_silent;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
@@ -114,12 +113,13 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 	fprintf(stderr, "shim: report %d: lock %p, holder %#x\n", what, lock, holder);
 }
 
-void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes)
+void nbq_report_no_node(u16 context, unsigned int nodes)
 {
 	__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
-	shim_reported_kept = kept;
-	fprintf(stderr, "shim: report: no node for context %#x, %u of %u kept\n", context, kept,
-		nodes);
+	shim_reported = SHIM_REPORT_NO_NODE;
+	if (shim_reports_are_silent)
+		return;
+	fprintf(stderr, "shim: report: no node of %u for context %#x\n", nodes, context);
 }
 
 static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -185,10 +185,10 @@ struct shim_memory shim_looks_left_memory(void)
 	return (struct shim_memory){ __nbq_looks_left, sizeof(__nbq_looks_left) };
 }
 
-struct shim_memory shim_generations_memory(void)
+struct shim_memory shim_visits_memory(void)
 {
-	return (struct shim_memory){ nbq_generations,
-				     sizeof(nbq_generations[0]) << NBQ_GENERATION_BITS };
+	return (struct shim_memory){ nbq_visits,
+				     sizeof(nbq_visits[0]) << NBQ_VISIT_BITS };
 }
 
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)
@@ -222,6 +222,21 @@ bool shim_is_arena_node(const void *address)
 	struct shim_memory memory = shim_arena_nodes();
 
 	return (size_t)((const char *)address - (const char *)memory.start) < memory.size;
+}
+
+bool shim_is_visited(const void *lock)
+{
+	if (!nbq_visit_begin(lock))
+		return true;
+	nbq_visit_end(lock);
+	return false;
+}
+
+bool shim_is_spare(const void *node)
+{
+	const struct nbq_pool *pool = ((const struct nbq_node *)node)->pool;
+
+	return node == &pool->spare;
 }
 
 bool shim_is_in_free_node(const void *address)
@@ -285,12 +300,12 @@ const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op, cons
 
 	return node && op == SHIM_OP_CMPXCHG && before && !shim_value_of_place(address) &&
 	       node->lock == lock && node->abandoned_seq == (node->alloc_seq & ~NBQ_KEPT) &&
-	       node->generation == nbq_generations[hash_ptr(lock, NBQ_GENERATION_BITS)] &&
 	       node->cpu == SHIM_CPU_NUMBER(cpu) ? node : NULL;
 }
 
 void shim_pools_forget(void)
 {
+	memset(nbq_visits, 0, sizeof(nbq_visits[0]) << NBQ_VISIT_BITS);
 	memset(nbq_pools, 0, sizeof(nbq_pools));
 	memset(__nbq_looks_left, 0, sizeof(__nbq_looks_left));
 	memset(walks, 0, sizeof(walks));
@@ -317,6 +332,8 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 
 			pool->cpu = SHIM_CPU_NUMBER(cpu);
 			pool->level = level;
+			pool->spare.cpu = pool->cpu;
+			pool->spare.pool = pool;
 			pool->skip_counts = walks[cpu][level];
 			pool->setup = NBQ_POOL_READY;
 			enlarge(pool, size);
@@ -428,10 +445,14 @@ const void *shim_prev_of(const struct nbq_node *node)
 
 unsigned int shim_nodes_in_use(void)
 {
-	unsigned int i, in_use = shim_arena_nodes_in_use();
+	unsigned int i, in_use = shim_arena_nodes_in_use(), cpu, level;
 
 	for (i = 0; i < nodes_made; i++)
 		in_use += is_in_use(&nodes[i]);
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			in_use += is_in_use(&nbq_pools[cpu][0][level].spare);
+	}
 	return in_use;
 }
 

@@ -84,7 +84,8 @@ void shim_wait_by_hardware(const void *word);
 extern unsigned int shim_warnings;
 extern unsigned int shim_reported;
 extern unsigned int shim_reported_holder;
-extern unsigned int shim_reported_kept;
+/* Instead of an enum nbq_report: no queue node. */
+#define SHIM_REPORT_NO_NODE	~0U
 /* They are not printed. */
 extern bool shim_reports_are_silent;
 
@@ -118,6 +119,13 @@ u32 *shim_machine_tail(const void *lock);
 bool shim_is_queue_tail(const void *address);
 /* Is there anything in the queue for a lock that has this turn? */
 bool shim_is_waited_for(unsigned int turn, const void *lock);
+/*
+ * Does a context take nodes back from a queue lock at this address, or at one with the same hash? A
+ * test that has stopped it waits for ever if it destroys or makes a lock there.
+ */
+bool shim_is_visited(const void *lock);
+/* Is this node the spare one of its pool? */
+bool shim_is_spare(const void *node);
 /* Is this what a free queue node says? Then it may be neither read nor written. */
 bool shim_is_in_free_node(const void *address);
 /* Does a task of this CPU look for places of its own before it acquires? */
@@ -166,8 +174,8 @@ struct shim_memory shim_made_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
 /* How many attempts look for a place, of each CPU. */
 struct shim_memory shim_looks_left_memory(void);
-/* The generations of places. */
-struct shim_memory shim_generations_memory(void);
+/* Which CPUs visit locks at rest. */
+struct shim_memory shim_visits_memory(void);
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 
 /* A counted event, of all pools; see nbq_event_read(). */

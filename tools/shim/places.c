@@ -54,7 +54,7 @@ static const struct word_name node_words[] = {
 	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
 	NODE_WORD(alloc_seq), NODE_WORD(free_seq), NODE_WORD(next_in_pool), NODE_WORD(pool),
 	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_alloc_seq), NODE_WORD(abandoned_seq),
-	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(generation), NODE_WORD(nested),
+	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(nested),
 };
 
 static const struct word_name pool_words[] = {
@@ -139,6 +139,7 @@ bool shim_node_word_changes(unsigned int word)
 	       word == offsetof(struct nbq_node, lock) / WORD ||
 	       word == offsetof(struct nbq_node, below) / WORD ||
 	       word == offsetof(struct nbq_node, abandoned_seq) / WORD ||
+	       word == offsetof(struct nbq_node, held_seq) / WORD ||
 	       word == offsetof(struct nbq_node, queue) / WORD ||
 	       word == offsetof(struct nbq_node, since) / WORD ||
 	       word == offsetof(struct nbq_node, has_successor) / WORD ||

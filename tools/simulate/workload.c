@@ -337,7 +337,6 @@ static void prepare(void)
 	memory_declare(shim_nodes_memory(), MEMORY_NODE);
 	memory_declare(shim_pools_memory(), MEMORY_POOL);
 	memory_declare(shim_looks_left_memory(), MEMORY_POOL);
-	memory_declare(shim_generations_memory(), MEMORY_POOL);
 	memory_declare(shim_machine_memory(), MEMORY_LOCK);
 	memory_declare(shim_sockets_memory(), MEMORY_LOCK);
 	memory_declare(model_qspinlock_nodes(), MEMORY_NODE);

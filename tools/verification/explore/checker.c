@@ -237,7 +237,8 @@ void check_accessed(unsigned int number, enum shim_op op, const void *address,
 		fail("frees a node of another context");
 	if (allocated && op != SHIM_OP_LOAD && !shim_node_is_free(allocated))
 		context->busy = true;
-	if (op == SHIM_OP_XCHG && type->is_tail(lock, address) && attempt->doing == ACQUIRING)
+	if (op == SHIM_OP_XCHG && type->is_tail(lock, address) && attempt->doing == ACQUIRING &&
+	    !(type->is_fifo && shim_is_spare(*(void *const *)address)))
 		record_enqueue(number, context->lock, type->tail_node(lock, address));
 	resumed = shim_resumed_node(roles[number].cpu, op, address, before, lock);
 	if (resumed && attempt->doing == ACQUIRING && !attempt->node) {
@@ -503,7 +504,8 @@ static bool is_last_user(unsigned int number, unsigned int lock)
 		if (contexts[other].attempt[lock].left)
 			return false;
 	}
-	return is_only_user(number, lock);
+	/* No NMI destroys a lock. */
+	return is_only_user(number, lock) && roles[number].level != NMI_LEVEL;
 }
 
 void check_released(unsigned int number, unsigned int lock, bool remakes)
@@ -534,7 +536,7 @@ void check_destroyed(unsigned int number, unsigned int lock, int ret)
 	if (ret)
 		fail("destroy by the last user returns %d", ret);
 	contexts[number].attempt[lock].doing = IDLE;
-	if (!is_left_as_it_is && has_second_life)
+	if (has_second_life)
 		memset(&locks[lock], 0, sizeof(locks[lock]));
 	queues[lock].life |= has_second_life;
 	queues[lock].destroyed = !has_second_life;

@@ -167,16 +167,23 @@ CONFIGURATIONS = (
                   checks=1, when=ALL, beyond=("clh", "mcs", "spin")),
 
     # Memory that becomes a lock of another type, at which no place is resumed: of a lock that was
-    # not destroyed; that was destroyed before all have left their release; and of a hybrid.
-    *(Configuration(f"left_place_{first}_{second}", "0.0:A >1.0:A?,a? >2.0:A?", pool=1, when=QUICK,
-                    types=f"{first}!>{second}")
-      for first, second in PAIRS),
+    # destroyed before all have left their release; and of a hybrid.
     *(Configuration(f"destroyed_place_{first}_{second}", "0.0:A >1.0:A?,a? >2.0:A", pool=1,
                     when=QUICK, types=f"{first}>{second}")
       for first, second in PAIRS),
     *(Configuration(f"hybrid_place_{second}", "0.0:A >3.0:A,a >1.0:A?,a >2.0:A?", pool=1,
                     types=f"spin>{second}")
       for second in QUEUES),
+
+    # A CPU without a node takes those back that it has left at a lock at rest: while others use that,
+    # or destroy it.
+    Configuration("at_rest", "0.0:A >1.0:A?,B? 2.0:A?", pool=1, when=QUICK),
+    Configuration("at_rest_by_two", "0.0:A >1.0:A?,B? >2.0:A?,B?", pool=1, when=QUICK),
+    Configuration("at_rest_after_a_release", "0.0:A,B 1.0:A? 2.0:A?", pool=1, when=QUICK),
+    Configuration("at_rest_below_an_nmi", "0.0:A >1.0:A?,B? 1.3:A?", pool=1, when=QUICK),
+    *(Configuration(f"at_rest_destroyed_{first}_{second}", "0.0:A >1.0:A?,B? >2.0:A?,a?", pool=1,
+                    types=f"{first}>{second},{first}")
+      for first, second in PAIRS),
 
     # Memory that becomes another lock, of which places are resumed.
     Configuration("becomes_another_lock", "0.0:A?!,A? 1.0:A?!,A?", when=QUICK),

@@ -138,18 +138,13 @@ static int acquire(const struct lock_type *type, void *lock, enum patience patie
 /* Its memory is something else, and perhaps another lock after that. */
 static void end_lock(const struct step *step)
 {
-	const struct lock_type *const *types = lock_types[step->lock];
 	void *lock = &locks[step->lock];
-	int ret = 0;
+	int ret;
 
 	if (contexts[self].attempt[step->lock].doing != DESTROYING)
 		return;
-	if (is_left_as_it_is) {
-		types[1]->init(lock);
-	} else {
-		ret = type_of(step->lock)->end(lock);
-		memset(lock, 0xa5, sizeof(union lock_memory));
-	}
+	ret = type_of(step->lock)->end(lock);
+	memset(lock, 0xa5, sizeof(union lock_memory));
 	tell(CALL_DESTROYED, step, ret);
 }
 
@@ -248,7 +243,8 @@ static bool may_run(unsigned int number)
 		return true;
 	top = cpu->running[cpu->depth - 1];
 	return top == number || (!contexts[number].started &&
-				 (roles[number].level > roles[top].level ||
+				 ((roles[number].level > roles[top].level &&
+				   !contexts[top].irqs_off) ||
 				  roles[number].level == NMI_LEVEL));
 }
 
@@ -265,6 +261,18 @@ static bool awaits_a_stop(const struct context *context)
 {
 	return context->patience == TAKEOVER && !contexts[stopping].ended &&
 	       context->attempt[context->lock].doing == ACQUIRING;
+}
+
+/* It may wait as long as others visit the lock. */
+static bool is_destroying(const struct context *context)
+{
+	unsigned int lock;
+
+	for (lock = 0; lock < locks_number; lock++) {
+		if (context->attempt[lock].doing == DESTROYING)
+			return true;
+	}
+	return false;
 }
 
 bool context_can(unsigned int number, enum way way)
@@ -288,7 +296,8 @@ bool context_can(unsigned int number, enum way way)
 	case STEP:
 		return news;
 	case TIME_OUT:
-		return !news && (context->patience == FINITE || context->patience == UNLESS);
+		return !news && !is_destroying(context) &&
+		       (context->patience == FINITE || context->patience == UNLESS);
 	case CHECK:
 		return !news && context->checks_left && type->detects_deadlocks &&
 		       (context->attempt[context->lock].node || !type->holds_node);
@@ -398,7 +407,8 @@ static bool poll(struct context *context)
 			     fiber_stacks[self + 1]);
 	/* It has polled once more, without effect. */
 	context->persisting = false;
-	if (context->polled && !context->late && !context->checking) {
+	if (context->polled &&
+	    (is_destroying(context) || (!context->late && !context->checking))) {
 		context->blocked = true;
 		context->op = SHIM_OP_RELAX;
 		context->address = NULL;
@@ -490,10 +500,12 @@ static void run(struct context *context)
 		shim_cpu = roles[self].cpu;
 		shim_level = roles[self].level;
 		shim_preempt_off = context->preempt_off;
+		shim_irqs_off = context->irqs_off;
 		shim_hook = on_access;
 		fiber_resume(self);
 		shim_hook = NULL;
 		context->preempt_off = shim_preempt_off;
+		context->irqs_off = shim_irqs_off;
 
 		if (access_made) {
 			check_accessed(self, made.op, made.address, made.before);

@@ -132,7 +132,7 @@ struct attempt {
  * @checks_left: how often it may still be @checking in this attempt
  * @lock: that of the attempt under way
  * @patience: that of the attempt under way
- * @preempt_off: as shim_preempt_off
+ * @preempt_off, @irqs_off: as shim_preempt_off, shim_irqs_off
  * @op: of the access that it is about to make
  * @address: of that
  * @from: where in the shipped text that is
@@ -162,6 +162,7 @@ struct context {
 	unsigned char lock;
 	unsigned char patience;
 	int preempt_off;
+	int irqs_off;
 	enum shim_op op;
 	const void *address;
 	const void *from;

@@ -41,9 +41,7 @@ static void print_counts(void)
 	printf("longest %zu\n", counts.longest);
 	printf("steps_to_abandon %u\n", most_steps_to_abandon);
 	printf("steps_to_release %u\n", most_steps_to_release);
-	/* The generations are odd from the start (state.c), and not swapped. */
-	printf("stated_steps_to_abandon %u\n",
-	       type_of(0)->steps_to_abandon - type_of(0)->in_kernel);
+	printf("stated_steps_to_abandon %u\n", type_of(0)->steps_to_abandon);
 	printf("stated_steps_to_release %u\n", type_of(0)->steps_to_release);
 	printf("missed %.1e\n", states * states / 2 / 18446744073709551616.0);
 	printf("seconds %.2f\n", seconds());

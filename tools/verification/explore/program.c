@@ -124,11 +124,10 @@ static const struct lock_type *const all_types[] = {
 };
 
 const struct lock_type *lock_types[MOST_LOCKS][2];
-bool is_left_as_it_is;
 
 static const struct lock_type *read_type(const char **text)
 {
-	size_t length = strcspn(*text, ",!>");
+	size_t length = strcspn(*text, ",>");
 	unsigned int i;
 
 	for (i = 0; i < sizeof(all_types) / sizeof(all_types[0]); i++) {
@@ -149,10 +148,6 @@ void types_read(const char *text)
 	for (lock = 0; lock < MOST_LOCKS; lock++) {
 		lock_types[lock][0] = read_type(&text);
 		lock_types[lock][1] = lock_types[lock][0];
-		if (*text == '!') {
-			is_left_as_it_is = true;
-			text++;
-		}
 		if (*text == '>') {
 			text++;
 			lock_types[lock][1] = read_type(&text);

@@ -98,8 +98,6 @@ extern unsigned int cpus_number;
 
 /* The type of each lock, and that of the lock that its memory becomes. */
 extern const struct lock_type *lock_types[MOST_LOCKS][2];
-/* The first lock is not destroyed: the second one is initialised in its memory. */
-extern bool is_left_as_it_is;
 
 static inline bool is_question(enum patience patience)
 {
@@ -112,7 +110,7 @@ bool has_order(unsigned int context);
 void program_read(const char *text);
 /*
  * The types of the locks: clh: of all; clh,mcs: of A, and of B; spin>clh: first a spin, then, in
- * the same memory, a clh, after it was destroyed if it has that; clh!>spin: it is not destroyed.
+ * the same memory, a clh, after it was destroyed if it has that.
  */
 void types_read(const char *text);
 

@@ -18,7 +18,7 @@ SHIM = HERE.parents[1] / "shim"
 FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0",
          # All locks share the queue of a socket, and the place that a pool remembers.
-         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0",
+         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0", "-DNBQ_VISIT_BITS=1",
          # Of nbq_arena_lock: also a CPU that sweeps has nodes of its own.
          "-DNBQ_ARENA_CPUS=16U")
 FLAGS_OF_TOOLS = ("-O2",)

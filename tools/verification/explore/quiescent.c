@@ -35,6 +35,10 @@ bool is_quiescent(void)
 				return false;
 		}
 	}
+	for (lock = 0; lock < locks_number; lock++) {
+		if (shim_is_visited(&locks[lock]))
+			return false;
+	}
 	return true;
 }
 
@@ -146,8 +150,7 @@ void check_quiescent(void)
 	/* Of two locks that are destroyed at once one may have passed a node to the other. */
 	for (lock = 0; lock < locks_number; lock++)
 		sweep_once_more(lock);
-	/* Those in the queue of a lock that was not destroyed are. */
-	if (shim_nodes_in_use() && !is_left_as_it_is)
+	if (shim_nodes_in_use())
 		fail("%u nodes are lost", shim_nodes_in_use());
 	/* Pools of two contexts are counted once. */
 	for (number = 0; number < SHIM_CPUS * 4; number++)
@@ -257,7 +260,7 @@ static void check_idle_lock(unsigned int number)
 	const struct lock_type *type = type_of(number);
 
 	/* The turn may be that of another socket, and the queue another lock's: see above. */
-	if (is_used(number, NO_CONTEXT) ||
+	if (is_used(number, NO_CONTEXT) || shim_is_visited(&locks[number]) ||
 	    (!type->is_fifo && type->has_valid_request(&locks[number])))
 		return;
 	if (!(type->is_fifo ? acquires_from_queue(number) :

@@ -396,7 +396,7 @@ static void mix_flags(struct hash *hash, unsigned int number)
 		  context->polled << 3 | context->late << 4 | context->checking << 5 |
 		  context->checked << 6 | context->deadlocked << 7 | context->busy << 8 |
 		  context->stopped << 9 | context->arrived << 10 | context->awaits << 11 |
-		  context->asks << 24 |
+		  context->asks << 24 | context->irqs_off << 28 |
 		  context->checks_left << 16 | (uint64_t)context->preempt_off << 32);
 }
 
@@ -564,13 +564,11 @@ uint64_t state_fingerprint(void)
 void state_begin(void)
 {
 	struct shim_memory looks_left = shim_looks_left_memory();
-	struct shim_memory generations = shim_generations_memory();
+	struct shim_memory visits = shim_visits_memory();
 	struct shim_memory machine = shim_machine_memory(), sockets = shim_sockets_memory();
 	struct shim_memory arena = arena_nodes();
 	unsigned int cpu, level, i;
 
-	/* As it is sooner or later, so that it need not be saved. */
-	memset((void *)generations.start, 1, generations.size);
 	find_rooms();
 	find_words();
 	find_likes();
@@ -580,6 +578,7 @@ void state_begin(void)
 	add(machine.start, machine.size);
 	add(sockets.start, sockets.size);
 	add(arena.start, arena.size);
+	add(visits.start, visits.size);
 	add(queues, sizeof(queues));
 	add(cpus, sizeof(cpus));
 	add(contexts, contexts_number * sizeof(contexts[0]));

@@ -188,6 +188,7 @@ void coro_start(struct coro *coro)
 {
 	coro->ended = false;
 	coro->preempt_off = 0;
+	coro->irqs_off = 0;
 	coro->mmiowb_nesting = 0;
 	coro->acquired = 0;
 	coro->stack = malloc(STACK_SIZE);
@@ -213,6 +214,7 @@ static bool resume(struct coro *coro)
 {
 	unsigned int cpu = shim_cpu, level = shim_level;
 	int preempt_off = shim_preempt_off, mmiowb_nesting = shim_mmiowb_nesting;
+	int irqs_off = shim_irqs_off;
 
 	if (coro->ended)
 		return false;
@@ -220,13 +222,16 @@ static bool resume(struct coro *coro)
 	shim_cpu = coro->cpu;
 	shim_level = coro->level;
 	shim_preempt_off = coro->preempt_off;
+	shim_irqs_off = coro->irqs_off;
 	shim_mmiowb_nesting = coro->mmiowb_nesting;
 	shim_hook = before_access;
 	switch_to(coro);
 	shim_hook = NULL;
 	coro->preempt_off = shim_preempt_off;
+	coro->irqs_off = shim_irqs_off;
 	coro->mmiowb_nesting = shim_mmiowb_nesting;
 	shim_preempt_off = preempt_off;
+	shim_irqs_off = irqs_off;
 	shim_mmiowb_nesting = mmiowb_nesting;
 	shim_cpu = cpu;
 	shim_level = level;
@@ -392,11 +397,8 @@ void coros_forget(void)
 
 void coros_begin(struct nbq_X *locks, unsigned int number, unsigned int nodes)
 {
-	struct shim_memory abandoned = shim_generations_memory();
-
 	coros_forget();
 	shim_pools_start(nodes, SHIM_MOST_NODES);
-	memset((void *)abandoned.start, 0, abandoned.size);
 	while (number--)
 		nbq_X_init(&locks[number]);
 }

@@ -50,6 +50,7 @@ struct coro {
 	void *starter_sp;
 	void *sanitizers_fiber;
 	int preempt_off;
+	int irqs_off;
 	int mmiowb_nesting;
 	const struct nbq_node *node;
 	bool may_hold;

@@ -175,13 +175,11 @@ static void declare_pool(void)
 	struct shim_memory nodes = shim_nodes_memory();
 	struct shim_memory pools = shim_pools_memory();
 	struct shim_memory looks_left = shim_looks_left_memory();
-	struct shim_memory generations = shim_generations_memory();
 	struct shim_memory events = shim_events_memory(shim_cpu, shim_level);
 
 	access_declare(nodes.start, nodes.size, MEMORY_SHARED);
 	access_declare(pools.start, pools.size, MEMORY_OWN);
 	access_declare(looks_left.start, looks_left.size, MEMORY_OWN);
-	access_declare(generations.start, generations.size, MEMORY_SHARED);
 	access_declare(events.start, events.size, MEMORY_TALLY);
 }
 

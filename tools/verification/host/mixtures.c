@@ -127,8 +127,7 @@ static void note_failure(void)
 	char what[sizeof(failures[0].what)];
 	struct failure *failure = failures;
 
-	snprintf(what, sizeof(what), "%s: %s%s", outcome->kind, outcome->why,
-		 outcome->schedule.settings.destroys ? "" : " (queue locks not destroyed)");
+	snprintf(what, sizeof(what), "%s: %s", outcome->kind, outcome->why);
 	while (failure->count && strcmp(failure->what, what) &&
 	       failure != failures + MOST_FAILURES - 1)
 		failure++;

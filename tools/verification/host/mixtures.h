@@ -37,7 +37,7 @@ enum event_kind {
 	RUN_OUT,	/* to the end of the operation, or for MOST_RUN accesses */
 	CALL,
 	MAKE,		/* memory becomes a lock, by an initialiser or as zeroes */
-	LEAVE,		/* memory is no lock any more, without a call */
+	LEAVE,		/* memory is no nbq_spin any more, without a call */
 	CLOCK,		/* the clock jumps */
 	CLOCK_STEP,	/* each reading advances it by so much from now on */
 	STOP,		/* a CPU stops for good */
@@ -71,13 +71,12 @@ struct event {
  * @clock_step: an index of clock_steps[]
  * @ordered: attempts without end keep an order of locks, so that there is no deadlock
  * @nests: contexts of one level nest, too
- * @destroys: a queue lock is destroyed before its memory is used again
  * @stops: a CPU may stop for good
  * @grows: pools grow at the end
  */
 struct settings {
 	unsigned char cpus, slots, nodes, layout, clock_step;
-	bool ordered, nests, destroys, stops, grows;
+	bool ordered, nests, stops, grows;
 };
 
 struct schedule {
@@ -125,6 +124,7 @@ struct slot {
  * @held_throughout: the holder when its operation began
  * @serial: @slot->acquired of then
  * @wrote: an attempt without patience has written to the lock or a node
+ * @visits: a queue lock from which it takes nodes back, or has taken some
  * @in_cycle: its wait was part of a cycle, at some moment
  * @waits_at_random: it has resumed a place that the model does not know
  */
@@ -142,6 +142,7 @@ struct context {
 	struct context *held_throughout;
 	unsigned int serial;
 	bool wrote;
+	const struct slot *visits;
 	bool in_cycle;
 	bool waits_at_random;
 	bool stop_condition;
@@ -151,6 +152,7 @@ struct context {
 
 	/* Private to mixtures_machine.c. */
 	int preempt_off;
+	int irqs_off;
 	int mmiowb_nesting;
 	unsigned int steps_left;
 	unsigned int polls_left;
@@ -169,7 +171,6 @@ struct cpu {
 extern struct cpu cpus[MOST_CPUS + 1];
 extern struct slot slots[MOST_SLOTS];
 extern struct settings settings;
-extern unsigned int nodes_lost;
 
 /* NULL: it was the last one. @context: NULL: the first. */
 struct context *next_context(const struct context *context);
@@ -275,6 +276,7 @@ enum rare_event {
 	CHANGED_TYPE,	/* memory became a lock of another type */
 	DEADLOCKED,	/* -EDEADLK */
 	EXHAUSTED,	/* an attempt found no node */
+	VISITED,	/* it looked for one at a queue lock at rest */
 	STOPPED,	/* a CPU stopped for good */
 	RARE_EVENTS
 };

@@ -106,12 +106,11 @@ void choose_settings(struct settings *chosen, unsigned int seed)
 	drained = NO_SLOT;
 	chosen->cpus = 2 + below(MOST_CPUS - 1);
 	chosen->slots = 1 + below(2 + below(MOST_SLOTS - 1));
-	chosen->nodes = 2 + below(3);
+	chosen->nodes = 1 + below(4);
 	chosen->layout = below(3);
 	chosen->clock_step = below(clock_steps_number);
 	chosen->ordered = chance(50);
 	chosen->nests = chance(40);
-	chosen->destroys = chance(60);
 	chosen->stops = chance(10);
 	chosen->grows = true;
 	choose_all_weights();
@@ -199,7 +198,7 @@ static bool choose_memory(struct event *event, unsigned int slot)
 	if (slots[slot].destroyer || model_is_used(&slots[slot], NULL))
 		return false;
 	event->kind = LEAVE;
-	if (slots[slot].type != SPIN && (settings.destroys || chance(50))) {
+	if (slots[slot].type != SPIN) {
 		if (top && top->busy)
 			return false;
 		event->kind = CALL;

@@ -195,10 +195,13 @@ static void check_counts(const struct context *context)
 		     shim_preempt_off, shim_mmiowb_nesting);
 }
 
-/* Misuse is reported, and a deadlock of an attempt that cannot fail. */
+/*
+ * Misuse is reported, a deadlock of an attempt that cannot fail, and a long wait for a node, for
+ * which the clock has to jump.
+ */
 static void check_report(const struct context *context)
 {
-	if (context->event.call == DESTROY_IN_USE)
+	if (context->event.call == DESTROY_IN_USE || shim_reported == SHIM_REPORT_NO_NODE)
 		return;
 	if (context->event.call != LOCK || shim_reported != NBQ_REPORT_DEADLOCK)
 		fail("report", "report %u in the kernel log", shim_reported);
@@ -243,11 +246,13 @@ static void go_on(struct context *context)
 	shim_cpu = context->cpu;
 	shim_level = context->level;
 	shim_preempt_off = context->preempt_off;
+	shim_irqs_off = context->irqs_off;
 	shim_mmiowb_nesting = context->mmiowb_nesting;
 	shim_hook = before_access;
 	go_to_fiber(fiber_of(context));
 	shim_hook = NULL;
 	context->preempt_off = shim_preempt_off;
+	context->irqs_off = shim_irqs_off;
 	context->mmiowb_nesting = shim_mmiowb_nesting;
 	if (!context->busy) {
 		end_call(context, warnings);
@@ -283,6 +288,11 @@ bool machine_run(unsigned int cpu, unsigned int steps, unsigned int polls)
 	return true;
 }
 
+static bool masks_interrupts(const struct context *top)
+{
+	return top && top->busy && top->irqs_off;
+}
+
 /* The context that is to call the operation; NULL: there can be none. */
 static struct context *caller_of(const struct event *event)
 {
@@ -292,8 +302,14 @@ static struct context *caller_of(const struct event *event)
 	/* The holder waits with its release until that destroy is over. */
 	if (cpu->stopped || (top && top->busy && top->event.call == DESTROY_IN_USE))
 		return NULL;
+	if ((event->call == DESTROY || event->call == DESTROY_IN_USE) &&
+	    (event->level == NBQ_NMI || masks_interrupts(top)))
+		return NULL;
 	if (top && !top->busy && top->level == event->level && !event->nested)
 		return top;
+	/* What still interrupts it has finite patience. */
+	if (masks_interrupts(top) && (event->call == LOCK || event->level < NBQ_NMI))
+		return NULL;
 	if (top && (top->level > event->level || (top->level == event->level && !settings.nests)))
 		return NULL;
 	if (cpu->depth == MOST_DEPTH)
@@ -303,6 +319,7 @@ static struct context *caller_of(const struct event *event)
 	above->cpu = event->cpu;
 	above->level = event->level;
 	above->depth = cpu->depth;
+	above->irqs_off = top ? top->irqs_off : 0;
 	return above;
 }
 
@@ -317,7 +334,8 @@ static ktime_t patience_of(const struct context *context, const struct event *ev
 	if (event->call == UNTIL && !patience)
 		return 1;
 	if (patience == KTIME_MAX &&
-	    !model_may_wait(context, &slots[event->slot], event->call))
+	    ((context->depth && masks_interrupts(context - 1)) ||
+	     !model_may_wait(context, &slots[event->slot], event->call)))
 		return patiences[patiences_number - 2];
 	return patience;
 }
@@ -351,6 +369,9 @@ static bool make(const struct event *event)
 	if (slot->alive || event->slot >= settings.slots ||
 	    (event->zeroed && !slot->may_be_zeroed))
 		return false;
+	/* The initialiser would wait for the end of the visit. */
+	if (shim_is_visited(slot->memory))
+		return false;
 	model_make(slot, event->type, event->zeroed);
 	return true;
 }
@@ -359,8 +380,7 @@ static bool leave(const struct event *event)
 {
 	struct slot *slot = &slots[event->slot];
 
-	if (!slot->alive || slot->destroyer || model_is_used(slot, NULL) ||
-	    (settings.destroys && slot->type != SPIN))
+	if (!slot->alive || slot->type != SPIN || model_is_used(slot, NULL))
 		return false;
 	model_leave(slot);
 	return true;
@@ -369,9 +389,15 @@ static bool leave(const struct event *event)
 static bool stop_cpu(unsigned int cpu)
 {
 	const struct context *top = top_of(cpu);
+	const struct slot *slot;
 
 	if (!settings.stops || shim_stopped_cpu < SHIM_CPUS || !top)
 		return false;
+	/* Nobody destroys a lock after a panic. */
+	for (slot = slots; slot != slots + MOST_SLOTS; slot++) {
+		if (shim_is_visited(slot->memory))
+			return false;
+	}
 	shim_stopped_cpu = cpu;
 	nbq_cpus_stopped = true;
 	cpus[cpu].stopped = true;
@@ -450,7 +476,6 @@ static unsigned int next_offset(unsigned int offset, unsigned int layout)
 
 void machine_begin(const struct settings *chosen)
 {
-	struct shim_memory generations = shim_generations_memory();
 	unsigned int i, offset = 0;
 
 	if (!memory)
@@ -458,7 +483,6 @@ void machine_begin(const struct settings *chosen)
 	settings = *chosen;
 	memset(cpus, 0, sizeof(cpus));
 	shim_pools_start(settings.nodes, SHIM_MOST_NODES);
-	memset((void *)generations.start, 0, generations.size);
 	for (i = 0; i < MOST_SLOTS; i++) {
 		slots[i].memory = memory + offset;
 		offset = next_offset(offset, settings.layout);

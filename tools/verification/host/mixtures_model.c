@@ -15,7 +15,6 @@
 #define UNINITIALISED	0xa5
 
 struct slot slots[MOST_SLOTS];
-unsigned int nodes_lost;
 
 /* May an attempt without end be made? All of them keep an order, or each deadlock is detected. */
 bool model_may_wait(const struct context *context, const struct slot *slot, enum call call)
@@ -95,39 +94,8 @@ void model_make(struct slot *slot, enum type type, bool zeroed)
 	slot->may_be_zeroed = type == SPIN;
 }
 
-static void *copy_of(struct shim_memory memory)
-{
-	void *copy = malloc(memory.size);
-
-	if (!copy)
-		abort();
-	return memcpy(copy, memory.start, memory.size);
-}
-
-static void put_back(struct shim_memory memory, void *copy)
-{
-	memcpy((void *)memory.start, copy, memory.size);
-	free(copy);
-}
-
-/* What stands in a queue that is left without destroy is lost: as much as destroy would free. */
-static void count_lost(struct slot *slot)
-{
-	struct shim_memory nodes = shim_nodes_memory(), pools = shim_pools_memory();
-	void *nodes_before = copy_of(nodes), *pools_before = copy_of(pools);
-	unsigned int in_use = shim_nodes_in_use();
-
-	if (operations[slot->type].destroy(slot->memory))
-		fail("destroy", "an unused %s cannot be destroyed", operations[slot->type].name);
-	nodes_lost += in_use - shim_nodes_in_use();
-	put_back(nodes, nodes_before);
-	put_back(pools, pools_before);
-}
-
 void model_leave(struct slot *slot)
 {
-	if (slot->type != SPIN)
-		count_lost(slot);
 	slot->alive = false;
 	poison(slot);
 }
@@ -145,7 +113,6 @@ void model_begin(void)
 		*slot = (struct slot){ .memory = memory, .may_be_zeroed = true };
 		memset(memory, FREED, sizeof(void *));
 	}
-	nodes_lost = 0;
 }
 
 static bool holds(const struct context *context, const struct slot *slot)
@@ -199,6 +166,7 @@ void model_call_begins(struct context *context)
 	context->life = slot->life;
 	context->superseded = false;
 	context->wrote = false;
+	context->visits = NULL;
 	context->in_cycle = false;
 	context->waits_at_random = false;
 	context->held_throughout = slot->holder;
@@ -378,14 +346,26 @@ static const struct slot *slot_at(const void *address)
 	return NULL;
 }
 
+/* Does it take nodes back from another lock? */
+static bool is_visit(struct context *context, const struct slot *slot)
+{
+	if (!acquires(context->event.call) || slot->type == SPIN || !shim_is_visited(slot->memory))
+		return false;
+	outcome->events[VISITED] += context->visits != slot;
+	context->visits = slot;
+	return true;
+}
+
 void model_will_access(struct context *context, enum shim_op op, const void *address)
 {
 	const struct slot *slot = slot_at(address);
 
 	if (op == SHIM_OP_RELAX)
 		return;
-	if (slot && (slot != context->slot || !slot->alive || context->life != slot->life))
-		fail("memory", "an access to what is not the lock of the operation, or no more");
+	if (slot && slot != context->slot && !is_visit(context, slot))
+		fail("memory", "an access to what is not the lock of the operation");
+	if (slot && (!slot->alive || (slot == context->slot && context->life != slot->life)))
+		fail("memory", "an access to what is no lock any more");
 	if (is_write(op) && shim_is_in_free_node(address) &&
 	    !shim_tries_to_resume(context->cpu, op, address))
 		fail("free node", "a write to a free node");
@@ -404,7 +384,10 @@ void model_accessed(struct context *context, enum shim_op op, const void *addres
 		return;
 	tail = tail_of(context->slot);
 	if (tail && op == SHIM_OP_XCHG && address == tail && acquires(context->event.call)) {
-		waits_enqueued(context, !before);
+		if (shim_is_spare(*(void *const *)tail))
+			context->visits = context->slot;
+		else
+			waits_enqueued(context, !before);
 	} else if (tail && op == SHIM_OP_CMPXCHG) {
 		node = shim_resumed_node(context->cpu, op, address, before,
 					 context->slot->memory);

@@ -11,6 +11,7 @@ static const char *const event_names[RARE_EVENTS] = {
 	[CHANGED_TYPE] = "locks in memory that was one of another type",
 	[DEADLOCKED] = "deadlocks detected",
 	[EXHAUSTED] = "attempts that found no node",
+	[VISITED] = "locks at which they looked for one",
 	[STOPPED] = "CPUs that stopped for good",
 };
 

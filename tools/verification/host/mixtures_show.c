@@ -80,9 +80,8 @@ void show_settings(const struct schedule *schedule)
 	show("# seed %u: %u CPUs, %u nodes of each CPU and level, a clock read takes %llu ns",
 	     schedule->seed, chosen->cpus, chosen->nodes,
 	     (unsigned long long)clock_steps[chosen->clock_step]);
-	show("%s%s%s%s\n",
+	show("%s%s%s\n",
 	     chosen->ordered ? ", in order" : "", chosen->nests ? ", one level nests" : "",
-	     chosen->destroys ? ", queue locks are destroyed" : "",
 	     chosen->stops ? ", a CPU may stop" : "");
 }
 

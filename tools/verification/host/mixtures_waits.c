@@ -129,6 +129,18 @@ static bool is_in_front(const struct context *waiter, const struct context *othe
 	       (place >= 0 && place < own);
 }
 
+/*
+ * Does a context of its level, above it, hold the hybrid that it waits for? That is taken for a
+ * context that waits as this one has published: for whoever held the lock then (wait.c).
+ */
+static bool is_taken_for_holder(const struct context *waiter)
+{
+	const struct context *holder = waiter->slot->holder;
+
+	return holder && holder->cpu == waiter->cpu && holder->level == waiter->level &&
+	       holder->depth > waiter->depth;
+}
+
 /* Can the context go on only when the other has? */
 static bool depends_on(const struct context *context, const struct context *other)
 {
@@ -136,8 +148,9 @@ static bool depends_on(const struct context *context, const struct context *othe
 		return true;
 	if (!is_waiting(context))
 		return false;
-	return context->slot->type == SPIN ? is_named(context, other) :
-					     is_in_front(context, other);
+	if (context->slot->type == SPIN)
+		return is_named(context, other) || is_taken_for_holder(context);
+	return is_in_front(context, other) || (other->visits == context->slot && other->busy);
 }
 
 static unsigned long bit_of(const struct context *context)

@@ -138,7 +138,8 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 	for (accesses = 0; accesses < MOST_AT_END && !test_has_failed(); accesses++) {
 		begin(16);
 		nested = leave_places(accesses, a, b);
-		/* In the same memory, without a destroy: what stands in the queue is lost. */
+		/* In the same memory. */
+		EXPECT(nbq_X_end(b) == 0);
 		nbq_X_init(b);
 		/* CPU 1 finds no place at A. */
 		EXPECT(try_as(a, 1, 1, CORO_NMI_LEVEL) == 0);

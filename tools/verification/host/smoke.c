@@ -478,67 +478,6 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 }
 #endif
 
-#if NODES_KEPT
-#define NODES	16U
-
-/* From CPU 0, whose node is freed, to CPU 1. */
-static void hand_over(struct nbq_X *lock)
-{
-	nbq_X_lock(lock);
-	ENQUEUE(lock, KTIME_MAX, 1);
-	nbq_X_unlock(lock);
-	EXPECT_END(0, 1);
-	end(lock);
-}
-
-/* Waits for a node until destroy of that lock frees one. */
-static void destroy_another(enum shim_op op, const void *address)
-{
-	if (!to_release || op != SHIM_OP_RELAX || --polls_left)
-		return;
-	shim_hook = NULL;
-	EXPECT(nbq_X_destroy(to_release) == 0);
-	to_release = NULL;
-}
-
-static void pool_whose_nodes_locks_at_rest_keep_is_reported(void)
-{
-	struct nbq_X locks[NODES + 1];
-	DEFINE_NBQ_CLH(first);
-	DEFINE_NBQ_CLH(second);
-	unsigned int i;
-
-	test_expect_warnings(1);
-	shim_pools_start(NODES, NODES);
-	for (i = 0; i <= NODES; i++)
-		nbq_X_init(&locks[i]);
-	/* A node that CLH-NB holds is not kept, even if its next is AVAILABLE since a handoff. */
-	hand_over(&locks[0]);
-	nbq_clh_lock(&first);
-	nbq_clh_lock(&second);
-	for (i = 2; i < NODES; i++) {
-		nbq_X_lock(&locks[i]);
-		nbq_X_unlock(&locks[i]);
-	}
-	EXPECT(shim_nodes_in_use() == NODES);
-	test_clock(0, 100);
-	EXPECT(nbq_X_lock_timeout(&locks[NODES], 1000) == -ENOMEM);
-	EXPECT(!nbq_X_trylock(&locks[NODES]));
-
-	test_clock(0, SEARCH_NS);
-	to_release = &locks[2];
-	polls_left = SEARCHES(11);
-	shim_hook = destroy_another;
-	nbq_X_lock(&locks[NODES]);
-	EXPECT(shim_reported_kept == NODES - 2);
-	nbq_X_unlock(&locks[NODES]);
-	nbq_clh_unlock(&second);
-	nbq_clh_unlock(&first);
-	for (i = 3; i <= NODES; i++)
-		end(&locks[i]);
-}
-#endif
-
 #if !HOLDS_NODE
 /* There is no node before the pools are set up. */
 static void waiter_without_pool_stays_newcomer(void)
@@ -876,9 +815,6 @@ static const struct test_case cases[] = {
 	TEST_CASE(report_names_the_holder),
 #if HOLDS_NODE && !NODES_KEPT
 	TEST_CASE(empty_pool_is_enomem_at_the_deadline_and_reported),
-#endif
-#if NODES_KEPT
-	TEST_CASE(pool_whose_nodes_locks_at_rest_keep_is_reported),
 #endif
 #if !HOLDS_NODE
 	TEST_CASE(deadlock_of_bare_lock_is_one_wait),

@@ -48,28 +48,28 @@
 #if defined(TYPE_CLH)
 #define NBQ_TYPE		nbq_clh
 #define DEFINE_NBQ_X		DEFINE_NBQ_CLH
-#define STEPS_TO_ABANDON	4
+#define STEPS_TO_ABANDON	2
 #define STEPS_TO_RELEASE	2
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_MCS)
 #define NBQ_TYPE		nbq_mcs
 #define DEFINE_NBQ_X		DEFINE_NBQ_MCS
-#define STEPS_TO_ABANDON	9
+#define STEPS_TO_ABANDON	7
 #define STEPS_TO_RELEASE	6
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_SWAP)
 #define NBQ_TYPE		nbq_swap
 #define DEFINE_NBQ_X		DEFINE_NBQ_SWAP
-#define STEPS_TO_ABANDON	7
+#define STEPS_TO_ABANDON	5
 #define STEPS_TO_RELEASE	4
 #define NODES_KEPT		1
 #define ABANDONED_TAIL_STAYS	1
 #elif defined(TYPE_SPIN)
 #define NBQ_TYPE		nbq_spin
 #define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name)
-#define STEPS_TO_ABANDON	4
+#define STEPS_TO_ABANDON	2
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #define HOLDS_NODE		0
@@ -250,23 +250,14 @@ static inline bool is_tail(const struct nbq_X *lock, const void *address)
 	return address == nbq_X_tail(lock) || (!IS_FIFO && shim_is_queue_tail(address));
 }
 
-/* Is this the generation of a place, which all CPUs share? */
-static inline bool is_generation(const void *address)
-{
-	struct shim_memory generations = shim_generations_memory();
-
-	return (size_t)((const char *)address - (const char *)generations.start) <
-	       generations.size;
-}
-
-/* An own step: an access to the lock, to what others see of a queue node, or to a generation. */
+/* An own step: an access to the lock, or to what others see of a queue node. */
 static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 {
 	struct shim_memory nodes = shim_nodes_memory();
 	size_t offset = (const char *)address - (const char *)nodes.start;
 
 	return (size_t)((const char *)address - (const char *)lock) < sizeof(*lock) ||
-	       is_tail(lock, address) || shim_is_arena_node(address) || is_generation(address) ||
+	       is_tail(lock, address) || shim_is_arena_node(address) ||
 	       (offset < nodes.size && !shim_is_own_node_word(offset));
 }
 
@@ -303,17 +294,13 @@ static inline bool begins_abandon(const struct nbq_X *lock, const struct nbq_nod
 				  enum shim_op op, const void *address)
 {
 #if defined(TYPE_CLH) || defined(TYPE_SPIN)
-	/*
-	 * A head with a successor does not swap the tail, nor does a resumed waiter, which reads
-	 * the generation first. (A search for a place reads that, too, without a node.)
-	 */
-	return (op == SHIM_OP_CMPXCHG && is_tail(lock, address)) || is_generation(address) ||
+	/* A head with a successor does not swap the tail, nor does a resumed waiter. */
+	return (op == SHIM_OP_CMPXCHG && is_tail(lock, address)) ||
 	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
 #elif defined(TYPE_ARENA)
 	return op == SHIM_OP_LOAD && is_tail(lock, address);
 #else
-	/* Of the swap-only lock, the generation comes first. */
-	return (op == SHIM_OP_STORE && address == shim_prev_of(node)) || is_generation(address);
+	return op == SHIM_OP_STORE && address == shim_prev_of(node);
 #endif
 }
 

@@ -81,7 +81,7 @@ static struct {
 
 #define POOL_OF(c)									\
 	{ { .first = &nodes[c][0], .hint = &nodes[c][0], .last = &nodes[c][NODES - 1],		\
-	    .cpu = (c), .size = NODES, .setup = NBQ_POOL_READY, .socket = SOCKET_OF(c),		\
+	    .cpu = (c), .spare = { .cpu = (c), .pool = &nbq_pools[c][0] }, .size = NODES, .setup = NBQ_POOL_READY, .socket = SOCKET_OF(c),		\
 	    .encodable = (struct nbq_encodable *)&encodable[c] } }
 
 struct nbq_pool nbq_pools[SHIM_CPUS][NBQ_LEVELS] = {
@@ -139,7 +139,7 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 	check(!"a report");
 }
 
-void nbq_report_no_node(u16 context, unsigned int kept, unsigned int number)
+void nbq_report_no_node(u16 context, unsigned int number)
 {
 	check(!"a report");
 }
@@ -152,7 +152,6 @@ static _Thread_local int mine, mine_of_other;
 static int sum[SHIM_CPUS], sum_of_other[SHIM_CPUS];
 static int signal[2];
 static int users = THREADS;
-static bool lost;
 
 static noinline bool acquire(struct nbq_X() *of, char how)
 {
@@ -212,17 +211,11 @@ static void take_over(void)
 }
 #endif
 
-/*
- * No context uses the lock any more: its memory is something else, and then another lock.
- * @destroys: a queue lock is destroyed before; else nodes that were abandoned at it are lost
- */
-static void use_memory_again(bool destroys)
+/* No context uses the lock any more: its memory is something else, and then another lock. */
+static void use_memory_again(void)
 {
 #ifdef NEEDS_DESTROY
-	int ret = destroys ? nbq_X(_destroy)(&lock) : 0;
-
-	lost |= !destroys;
-	check(!ret);
+	check(!nbq_X(_destroy)(&lock));
 	lock.tail = (void *)0x5a5a5a50;
 #else
 	lock.state.all = 0x5a5a5a50;
@@ -234,7 +227,7 @@ static void count_out(int order)
 {
 	if (__atomic_sub_fetch(&users, 1, order))
 		return;
-	use_memory_again(true);
+	use_memory_again();
 	/* What the lock has protected: the last critical section is over. */
 	counter++;
 	mine++;
@@ -249,7 +242,7 @@ static void count_out_under_lock(void)
 	last = !--users;
 	unlock();
 	if (last)
-		use_memory_again(true);
+		use_memory_again();
 }
 
 /* attempts of the lock, and of the other one */
@@ -267,9 +260,8 @@ static void count_out_under_lock(void)
 /* signal and wait for it, in order; and not */
 #define S(n)		__atomic_store_n(&signal[n], 1, __ATOMIC_RELEASE);
 #define A(n)		__VERIFIER_assume(__atomic_load_n(&signal[n], __ATOMIC_ACQUIRE));
-/* the memory of the lock becomes another one, after it was destroyed; without that */
-#define D		use_memory_again(true);
-#define I		use_memory_again(false);
+/* the memory of the lock becomes another one, after it was destroyed */
+#define D		use_memory_again();
 /* the last thread does that, by a counter: ordered, relaxed, under the lock */
 #define E		count_out(__ATOMIC_ACQ_REL);
 #define ER		count_out(__ATOMIC_RELAXED);

@@ -4,8 +4,7 @@
 What a thread does is a list: L lock, X lock with a patience that is over at the first poll in
 vain, T trylock; LB, XB, TB of a second lock; U unlock what main has locked before the threads
 began; K take that over from main; Q ask whether the lock is held, which it is; S(n), A(n) signal n, and wait for it; D the lock's memory is
-something else for a while, and then another lock, I the same for a queue lock that is not
-destroyed. F counts itself out under the lock, E by an ordered counter, ER by a relaxed one: the
+something else for a while, and then another lock. F counts itself out under the lock, E by an ordered counter, ER by a relaxed one: the
 last thread does D.
 """
 
@@ -85,8 +84,6 @@ CONFIGURATIONS = (
     Configuration("destroyed", ("X L E", "L X E"), happens=RESUMED, seconds=3 * SECONDS),
     Configuration("destroyed_by_last_holder", ("X F", "X F"), TWO, happens=RESUMED),
     Configuration("reused", ("X S(0) A(1) X L", "L X A(0) D S(1) L"), TWO, happens=RECLAIMED),
-    Configuration("not_destroyed", ("X S(0) A(1) X L", "L X A(0) I S(1) L"), TWO,
-                  happens=ABANDONED),
     Configuration("counted_out_in_no_order", ("X L ER", "L X ER"), ("clh",), models=RC11,
                   wrong="a caller that does not order its uses of the lock before destroy"),
 
@@ -164,7 +161,6 @@ WEAKENINGS = (
     Weakening("nbq_clh_release order smp_store_release", "clh", "resumed", "lkmm"),
     Weakening("nbq_node_try_alloc order", "clh", "resumed"),
     Weakening("nbq_node_free_seq order", "clh", "resumed"),
-    Weakening("nbq_queue_init call nbq_forget_places", "clh", "not_destroyed"),
     # MCS-NB and swap-only: the link, and what abandons.
     Weakening("nbq_mcs_link order xchg(&pred->next, node): xchg_acquire", "mcs", "resumed"),
     Weakening("nbq_mcs_link order xchg(&pred->next, node): xchg_release", "mcs", "resumed"),

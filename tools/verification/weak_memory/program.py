@@ -27,7 +27,7 @@ NOT_HERE = {"main", "growth", "pool", "panic", "report", "debugfs", "trace"}
 FLAGS = ("-c", "-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes",
          "-Xclang", "-disable-lifetime-markers", "-fno-discard-value-names", "-g", "-w",
          "-std=gnu11", "-fno-strict-aliasing", "-DNBQ_STATIC_NODES=0",
-         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0", "-include", HERE / "kernel.h", f"-I{SHIM}")
+         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0", "-DNBQ_VISIT_BITS=0", "-include", HERE / "kernel.h", f"-I{SHIM}")
 # Locals in registers as far as they can be: GenMC takes memory for shared.
 PASSES = ("-internalize-public-api-list=main", "-inline-threshold=1000000",
           "-passes=internalize,function(sroa),cgscc(inline),globaldce,function(sroa,simplifycfg)")
