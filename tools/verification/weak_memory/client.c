@@ -61,8 +61,10 @@ static struct nbq_socket sockets[2] = {
 #define SOCKET_OF(cpu)	NULL
 #endif
 
+/* All but one, or none, of a CPU's nodes are in use elsewhere. */
 #define NODE(c, i, next)								\
-	{ .index = (i), .cpu = (c), .pool = &nbq_pools[c][0], .next_in_pool = (next) }
+	{ .index = (i), .cpu = (c), .pool = &nbq_pools[c][0], .next_in_pool = (next),	\
+	  .alloc_seq = (i) < FREE_NODES ? 0 : NBQ_ALLOC_STEP }
 #define NODES_OF(c)									\
 	{ NODE(c, 0, &nodes[c][1]), NODE(c, 1, &nodes[c][2]), NODE(c, 2, NULL) }
 
@@ -81,7 +83,8 @@ static struct {
 
 #define POOL_OF(c)									\
 	{ { .first = &nodes[c][0], .hint = &nodes[c][0], .last = &nodes[c][NODES - 1],		\
-	    .cpu = (c), .spare = { .cpu = (c), .pool = &nbq_pools[c][0] }, .size = NODES, .setup = NBQ_POOL_READY, .socket = SOCKET_OF(c),		\
+	    .cpu = (c), .spare = { .cpu = (c), .pool = &nbq_pools[c][0] }, .size = NODES,	\
+	    .setup = NBQ_POOL_READY, .socket = SOCKET_OF(c),					\
 	    .encodable = (struct nbq_encodable *)&encodable[c] } }
 
 struct nbq_pool nbq_pools[SHIM_CPUS][NBQ_LEVELS] = {
@@ -315,8 +318,9 @@ static void check_end(void)
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		mine += sum[cpu];
 		mine_of_other += sum_of_other[cpu];
-		for (i = 0; i < NODES; i++)
-			check(lost || nodes[cpu][i].alloc_seq == nodes[cpu][i].free_seq);
+		for (i = 0; i < FREE_NODES; i++)
+			check(nodes[cpu][i].alloc_seq == nodes[cpu][i].free_seq);
+		check(nbq_pools[cpu][0].spare.alloc_seq == nbq_pools[cpu][0].spare.free_seq);
 	}
 	check(counter == mine && other_counter == mine_of_other);
 #ifdef NEVER

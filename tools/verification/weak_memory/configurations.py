@@ -23,6 +23,7 @@ NOBODY, FIRST, ALL = range(3)
 RESUMED = "nodes_resumed"
 RECLAIMED = "nodes_reclaimed"
 ABANDONED = "nodes_abandoned"
+EXHAUSTED = "exhaustions"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Configuration:
     sockets: of the hybrid, among which the CPUs are divided; 0: all use the machine's queue.
     With two, the second thread is on another one than the first, and the third has little
     patience. limits: whose limits of the hybrid's policy are reached at once. looks: polls in
-    vain, before an attempt without end waits for something new. happens: an event
+    vain, before an attempt without end waits for something new. nodes: of each CPU. happens: an event
     (events_list.h) of some execution. wrong: why it must fail.
     """
     name: str
@@ -44,6 +45,7 @@ class Configuration:
     sockets: int = 0
     limits: int = NOBODY
     looks: int = 1
+    nodes: int = 3
     seconds: int = SECONDS
     happens: str = ""
     wrong: str = ""
@@ -52,13 +54,14 @@ class Configuration:
     def program(self):
         told = [f"held{', main: ' + self.main if self.main else ''}"] if self.held else []
         told += [f"{self.sockets} socket{'s' if self.sockets > 1 else ''}"] if self.sockets else []
+        told += [f"{self.nodes} node{'s' if self.nodes > 1 else ''} a CPU"] if self.nodes < 3 else []
         told += [f"limits reached: {('', 'first', 'all')[self.limits]}"] if self.limits else []
         return " | ".join(self.threads) + (f" ({'; '.join(told)})" if told else "")
 
     def defines(self, lock):
         given = {"LOCK": lock, "THREADS": len(self.threads), "T0": self.main,
                  "HELD": int(self.held), "SOCKETS": self.sockets, "LIMITS": self.limits,
-                 "LOOKS": self.looks,
+                 "LOOKS": self.looks, "FREE_NODES": self.nodes,
                  **{f"T{n}": what for n, what in enumerate(self.threads, 1)}}
         return [f"-D{name}={value}" for name, value in given.items()] + \
             (["-DNEEDS_DESTROY"] if lock in QUEUES else []) + \
@@ -80,6 +83,11 @@ CONFIGURATIONS = (
     Configuration("two_resumed", ("X L", "X L"), TWO, happens=RESUMED),
     Configuration("three", ("L", "X", "L"), models=RC11, happens=RECLAIMED),
     Configuration("three_resumed", ("X L", "L", "L"), TWO, models=RC11, happens=RESUMED),
+    # A node is taken back from the first lock, for the second one, while the first is used, or has
+    # become another one.
+    Configuration("at_rest", ("X LB", "L"), nodes=1, happens=EXHAUSTED),
+    Configuration("at_rest_destroyed", ("X S(0) LB", "L A(0) D L"), TWO, nodes=1,
+                  happens=EXHAUSTED),
     Configuration("two_locks", ("X LB L", "L LB L"), TWO, RC11, happens=RESUMED),
     Configuration("destroyed", ("X L E", "L X E"), happens=RESUMED, seconds=3 * SECONDS),
     Configuration("destroyed_by_last_holder", ("X F", "X F"), TWO, happens=RESUMED),
@@ -161,6 +169,9 @@ WEAKENINGS = (
     Weakening("nbq_clh_release order smp_store_release", "clh", "resumed", "lkmm"),
     Weakening("nbq_node_try_alloc order", "clh", "resumed"),
     Weakening("nbq_node_free_seq order", "clh", "resumed"),
+    Weakening("nbq_visit_begin order", "clh", "at_rest_destroyed"),
+    Weakening("nbq_visit_end order", "clh", "at_rest_destroyed"),
+    Weakening("nbq_queue_take_back negate nbq_queue_is_left(node, ops)", "clh", "at_rest_destroyed"),
     # MCS-NB and swap-only: the link, and what abandons.
     Weakening("nbq_mcs_link order xchg(&pred->next, node): xchg_acquire", "mcs", "resumed"),
     Weakening("nbq_mcs_link order xchg(&pred->next, node): xchg_release", "mcs", "resumed"),
@@ -169,7 +180,7 @@ WEAKENINGS = (
     Weakening("nbq_swap_link order xchg(&pred->next, node): xchg_release", "swap", "resumed"),
     Weakening("publish_abandoned order xchg(&node->next, NBQ_LEAVING): xchg_acquire", "swap",
               "resumed"),
-    Weakening("nbq_swap_release order xchg(&node->next, NBQ_AVAILABLE): xchg_acquire", "swap",
+    Weakening("publish_available order xchg(&node->next, NBQ_AVAILABLE): xchg_acquire", "swap",
               "resumed"),
     # The hybrid: the lock, and its queue.
     Weakening("nbq_bare_spin_unlock order", "spin", "newcomers"),
