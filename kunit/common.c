@@ -83,8 +83,10 @@ void nbq_fixture_fill(struct nbq_fixture *fixture, unsigned int size)
 	fixture->count = 0;
 	/* Of a CPU that this is not. */
 	fixture->pool.cpu = nr_cpu_ids;
+#ifdef NBQ_QUEUE_LOCKS
 	fixture->pool.spare.cpu = nr_cpu_ids;
 	fixture->pool.spare.pool = &fixture->pool;
+#endif
 	fixture->pool.level = NBQ_LEVELS - 1;
 	fixture->pool.setup = NBQ_POOL_READY;
 	fixture->pool.skip_counts = fixture->skip_counts;

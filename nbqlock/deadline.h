@@ -27,6 +27,8 @@
  * @traced: so has nbq_wait_begin, while it was enabled
  * @retried: the operation cannot fail, and has found a deadlock: this is one of its further
  *	attempts, which make one wait together
+ * @visits: it takes nodes back from a lock at rest: no attempt of the caller's, which counts and is
+ *	traced
  *
  * Two registers: an attempt that does not wait never reads it.
  */
@@ -36,6 +38,7 @@ struct nbq_deadline {
 	bool announced;
 	bool traced;
 	bool retried;
+	bool visits;
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -89,6 +92,12 @@ static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
 static inline struct nbq_deadline nbq_deadline_none(void)
 {
 	return nbq_deadline_after(0);
+}
+
+/* The same, to take nodes back. Announced already: it is not to be announced. */
+static inline struct nbq_deadline nbq_deadline_of_visit(void)
+{
+	return (struct nbq_deadline){ .relative = true, .announced = true, .visits = true };
 }
 
 /*

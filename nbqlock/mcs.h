@@ -55,8 +55,8 @@ do {									\
  * nbq_mcs_destroy() - Free the queue nodes that a lock keeps.
  * @lock: a lock that no context uses any more
  *
- * Call it before the memory of the lock becomes anything else: until then a CPU accesses the lock, to
- * take back nodes that it has left there. The lock is free and as new afterwards.
+ * Call it before the memory of the lock becomes anything else: until then a CPU accesses the
+ * lock, to take back nodes that it has left there. The lock is free and as new afterwards.
  *
  * It orders nothing for the caller, who orders the last use of each user before it, as
  * refcount_dec_and_test() or a lock does.

@@ -72,8 +72,8 @@
  *	paper allocates.
  *
  * Own steps on shared memory: at most 7 to abandon (store prev, be forgotten, swap the tail, swap
- * next, swap the successor's status, read its life, free its node), at most 6 to release (read next,
- * and then as the last five).
+ * next, swap the successor's status, read its life, free its node), at most 6 to release (read
+ * next, and then as the last five).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>

@@ -295,8 +295,8 @@ static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *
 }
 
 /*
- * Acquire and release a lock at rest, so that no node is left in its queue. With the spare node: the
- * pool has no other.
+ * Acquire and release a lock at rest, so that no node is left in its queue. With the spare node, as
+ * the pool has no other.
  */
 static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct nbq_pool *pool,
 					    const struct nbq_queue_ops *ops)
@@ -314,7 +314,7 @@ static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct 
 	spare->resumed = false;
 	if (!pred)
 		nbq_held_add(spare, lock, ops->type);
-	else if (ops->wait(lock, spare, pred, nbq_deadline_none(), NULL, 0))
+	else if (ops->wait(lock, spare, pred, nbq_deadline_of_visit(), NULL, 0))
 		return;
 	ops->vacate(lock, spare);
 }

@@ -16,7 +16,8 @@
  *	                  +-- dequeue --> AVAILABLE ---------------->+
  *	                       as head               a successor becomes the head
  *
- * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store prev).
+ * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
+ * prev).
  *
  * Assumptions
  *	A node is allocated by its own CPU only (node.c); its memory stays a node.

@@ -694,11 +694,13 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 {
 	struct nbq_events *events = &wait->pool->events;
 
-	if (!wait->deadline->retried)
+	if (!wait->deadline->retried && !wait->deadline->visits)
 		trace_end(wait, ret);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
 	nbq_attempt_leave(wait->pool);
+	if (unlikely(wait->deadline->visits))
+		return ret;
 	if (!ret)
 		events->acquired_handoff++;
 	else if (ret == -EDEADLK || ret == -EOWNERDEAD)

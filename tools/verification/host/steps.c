@@ -453,8 +453,9 @@ static void locks_at_rest_keep_no_node(void)
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
 
 /*
- * As many locks as each CPU has nodes are at rest with one of each: A L L. CPU 0 has left the heads,
- * CPU 2 the tails or what was in front of these. Each CPU acquires as many locks all the same.
+ * As many locks as each CPU has nodes are at rest with one of each: A L L. CPU 0 has left the
+ * heads, CPU 2 the tails or what was in front of these. Each CPU acquires as many locks all the
+ * same.
  */
 static void locks_at_rest_keep_no_node(void)
 {
