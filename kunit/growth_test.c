@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the queue locks need of a pool: growth, when it is requested, attempts at an empty pool,
- * and at one that is not set up.
+ * and at one that is not set up; nodes of locks at rest.
  */
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -328,6 +330,45 @@ static void pool_that_is_being_set_up_has_no_node_yet(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, unready->after.encodable);
 }
 
+/* Locks at rest */
+
+static unsigned int largest_task_pool(void)
+{
+	unsigned int cpu, size = 0;
+
+	for_each_online_cpu(cpu)
+		size = max(size, READ_ONCE(per_cpu(nbq_pools, cpu)[NBQ_TASK].size));
+	return size;
+}
+
+/* Each keeps the node of its last holder, and there is one lock more than the CPU has nodes. */
+static void locks_at_rest_keep_no_node(struct kunit *test)
+{
+	unsigned int number = largest_task_pool() + 1, failed = 0, i;
+	struct nbq_swap *locks = kunit_kcalloc(test, number, sizeof(*locks), GFP_KERNEL);
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, locks);
+	for (i = 0; i < number; i++)
+		nbq_swap_init(&locks[i]);
+
+	/* No pool grows meanwhile. */
+	local_irq_save(flags);
+	for (i = 0; i < number; i++) {
+		if (nbq_swap_trylock(&locks[i]))
+			nbq_swap_unlock(&locks[i]);
+		else
+			failed++;
+	}
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_EQ(test, failed, 0);
+	for (i = 0; i < number; i++) {
+		KUNIT_EXPECT_FALSE(test, nbq_swap_is_locked(&locks[i]));
+		KUNIT_EXPECT_EQ(test, nbq_swap_destroy(&locks[i]), 0);
+	}
+}
+
 static struct kunit_case growth_cases[] = {
 	KUNIT_CASE(appended_node_is_the_last_to_be_allocated),
 	KUNIT_CASE(growth_is_requested_in_the_last_quarter),
@@ -339,6 +380,7 @@ static struct kunit_case growth_cases[] = {
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
 	KUNIT_CASE(blank_pool_is_set_up_when_a_node_is_needed),
 	KUNIT_CASE(pool_that_is_being_set_up_has_no_node_yet),
+	KUNIT_CASE(locks_at_rest_keep_no_node),
 	{}
 };
 

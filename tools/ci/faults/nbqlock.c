@@ -84,7 +84,7 @@ static int opposite_to_a_spinlock(void)
 	raw_spin_lock(&raw);
 	raw_spin_unlock(&raw);
 	nbq_swap_unlock(&swap);
-	return 0;
+	return nbq_swap_destroy(&swap);
 }
 
 /* Two locks that were made at one place, without saying which comes first. */
