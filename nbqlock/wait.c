@@ -52,7 +52,7 @@
  * has passed; if polls take more than twice as long as those before, POLLS_TO_DEADLINE polls and
  * one read at most. Among these polls a task may make one deadlock check, an interrupt one behind
  * each predecessor; and a waiter without a queue node searches its pool once (in the hybrid: the
- * nodes of it that a tail can encode).
+ * nodes of it that a tail can encode), and looks once at each lock where it has left one.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
