@@ -30,7 +30,7 @@
  * @name: its name, for lockdep
  * @key: its class, for lockdep
  *
- * Memory that was a queue lock before has been destroyed.
+ * If the memory was a queue lock before, that was destroyed.
  *
  * Context: Any.
  */

@@ -27,8 +27,8 @@
  * @traced: so has nbq_wait_begin, while it was enabled
  * @retried: the operation cannot fail, and has found a deadlock: this is one of its further
  *	attempts, which make one wait together
- * @visits: it takes nodes back from a lock at rest: no attempt of the caller's, which counts and is
- *	traced
+ * @visits: it is no attempt of the caller's, but takes nodes back from a lock at rest: it is neither
+ *	counted as an attempt nor traced as a wait
  *
  * Two registers: an attempt that does not wait never reads it.
  */
@@ -94,7 +94,7 @@ static inline struct nbq_deadline nbq_deadline_none(void)
 	return nbq_deadline_after(0);
 }
 
-/* The same, to take nodes back. Announced already: it is not to be announced. */
+/* The same, to take nodes back. Marked as announced, so that it is not announced. */
 static inline struct nbq_deadline nbq_deadline_of_visit(void)
 {
 	return (struct nbq_deadline){ .relative = true, .announced = true, .visits = true };

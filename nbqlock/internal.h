@@ -137,7 +137,7 @@ struct nbq_node {
 	bool nested;
 } ____cacheline_aligned;
 
-/* What an allocation adds to alloc_seq; a bit of it: see nbq_node_keep(). */
+/* What an allocation adds to alloc_seq; a bit of it: see keep() in node.c. */
 #define NBQ_ALLOC_STEP	2UL
 #define NBQ_KEPT	1UL
 
@@ -541,7 +541,7 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock, e
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
-	WRITE_ONCE(node->type, type);
+	node->type = type;
 	node->abandoned_seq = node->alloc_seq;
 	if (unlikely(node->nested))
 		return;
@@ -641,7 +641,7 @@ static inline void nbq_held_add(struct nbq_node *node, const void *lock, enum nb
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
-	WRITE_ONCE(node->type, type);
+	node->type = type;
 	node->held_seq = node->alloc_seq;
 	WRITE_ONCE(node->below, pool->held);
 	WRITE_ONCE(pool->held, node);

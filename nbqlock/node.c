@@ -328,11 +328,11 @@ static bool keep_left(struct nbq_node *node)
 
 /*
  * Of the first nodes of the pool, so many, take one back that was left in a queue at rest, where no
- * successor comes to free it. So no number of locks keeps a CPU from enqueueing.
+ * successor comes to free it.
  *
  * Return: true if a node was freed.
  */
-static bool take_back(struct nbq_pool *pool, unsigned int number)
+static bool take_one_back(struct nbq_pool *pool, unsigned int number)
 {
 	struct nbq_node *node;
 	bool freed;
@@ -364,13 +364,13 @@ bool nbq_node_take_back_encodable(struct nbq_pool *pool)
 	/* Its size is where it points: an address dependency. */
 	const struct nbq_encodable *encodable = READ_ONCE(pool->encodable);
 
-	return encodable && take_back(pool, encodable->size);
+	return encodable && take_one_back(pool, encodable->size);
 }
 
 #ifdef NBQ_QUEUE_LOCKS
 static struct nbq_node *alloc_taken_back(struct nbq_pool *pool)
 {
-	return take_back(pool, READ_ONCE(pool->size)) ? nbq_node_alloc(pool) : NULL;
+	return take_one_back(pool, READ_ONCE(pool->size)) ? nbq_node_alloc(pool) : NULL;
 }
 
 /* So long after which no node may be freed at all. Not by searches: one may take 46 us. */

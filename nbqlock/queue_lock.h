@@ -352,7 +352,10 @@ static __always_inline bool nbq_queue_take_back(struct nbq_node *node,
 	if (nbq_visit_begin(lock)) {
 		/* Once more: before, it may have been skipped, and the lock destroyed. */
 		if (nbq_queue_is_left(node, ops)) {
-			/* RELEASE, pairs with the next enqueue, as that which has released. */
+			/*
+			 * RELEASE, pairs with the ACQUIRE of the swap of the tail that finds NULL,
+			 * in the next enqueue: the critical section before is over.
+			 */
 			taken = ops->pred_of(node) == NBQ_AVAILABLE &&
 				cmpxchg_release(&lock->tail, node, NULL) == node;
 			if (!taken)

@@ -50,12 +50,6 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 
 void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_class_key *key)
 {
-#ifdef NBQ_QUEUE_LOCKS
-	/*
-	 * The memory may have been a queue lock that was not destroyed, and may become one of that
-	 * type again after this lock, without a call.
-	 */
-#endif
 	lock->state.all = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }

@@ -285,7 +285,7 @@ bool nbq_place_competes(struct nbq_place *place, struct nbq_wait *wait)
 static void may_stay(struct nbq_node *node)
 {
 	node->abandoned_seq = node->alloc_seq;
-	WRITE_ONCE(node->type, NBQ_TYPE_SPIN);
+	node->type = NBQ_TYPE_SPIN;
 }
 
 /* Enqueue. Return: false if there is no node. */

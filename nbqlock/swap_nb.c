@@ -401,8 +401,8 @@ static void vacate(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	nbq_held_del(node);
 	/*
-	 * RELEASE, pairs with nbq_swap_enqueue(), which finds NULL: the critical section before is
-	 * over, and the node was not linked to.
+	 * RELEASE, pairs with the ACQUIRE in nbq_swap_enqueue() that reads the NULL: the critical
+	 * section is over. No node was linked to this one, which was the tail.
 	 */
 	if (cmpxchg_release(&lock->tail, node, NULL) == node)
 		nbq_node_free_own(node);

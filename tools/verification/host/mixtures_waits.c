@@ -131,7 +131,8 @@ static bool is_in_front(const struct context *waiter, const struct context *othe
 
 /*
  * Does a context of its level, above it, hold the hybrid that it waits for? That is taken for a
- * context that waits as this one has published: for whoever held the lock then (wait.c).
+ * context that waits as this one has published: for the context that held the lock then
+ * (wait.c).
  */
 static bool is_taken_for_holder(const struct context *waiter)
 {

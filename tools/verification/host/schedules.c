@@ -27,12 +27,7 @@
 #define MOST_DEPTH	3U
 #define MOST_ROUNDS	3U
 #define STARTED		12U	/* started in each round */
-/* Until the longest release of MCS-NB comes, which frees a node that was just abandoned. */
-#ifdef TYPE_MCS
-#define SEEDS		8000U
-#else
 #define SEEDS		600U
-#endif
 
 static struct nbq_X *locks;
 
