@@ -27,8 +27,8 @@
  * @traced: so has nbq_wait_begin, while it was enabled
  * @retried: the operation cannot fail, and has found a deadlock: this is one of its further
  *	attempts, which make one wait together
- * @visits: it is no attempt of the caller's, but takes nodes back from a lock at rest: it is neither
- *	counted as an attempt nor traced as a wait
+ * @visits: it is no attempt of the caller's, but takes nodes back from a lock at rest: it is
+ *	neither counted as an attempt nor traced as a wait
  *
  * Two registers: an attempt that does not wait never reads it.
  */
