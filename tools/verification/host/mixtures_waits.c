@@ -130,16 +130,22 @@ static bool is_in_front(const struct context *waiter, const struct context *othe
 }
 
 /*
- * Does a context of its level, above it, hold the hybrid that it waits for? That is taken for a
- * context that waits as this one has published: for the context that held the lock then
+ * Does a context of its level, above it, hold the hybrid that it waits for, or release it? That is
+ * taken for a context that waits as this one has published: for the context that held the lock then
  * (wait.c).
  */
 static bool is_taken_for_holder(const struct context *waiter)
 {
-	const struct context *holder = waiter->slot->holder;
+	const struct slot *slot = waiter->slot;
+	const struct context *other;
 
-	return holder && holder->cpu == waiter->cpu && holder->level == waiter->level &&
-	       holder->depth > waiter->depth;
+	for_each_context(other) {
+		if (other->cpu == waiter->cpu && other->level == waiter->level &&
+		    other->depth > waiter->depth &&
+		    (slot->holder == other || waits_is_releasing(other, slot)))
+			return true;
+	}
+	return false;
 }
 
 /* Can the context go on only when the other has? */

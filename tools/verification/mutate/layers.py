@@ -5,6 +5,7 @@ A layer is a command that takes the folder with nbqlock/ from SRC and one for wh
 builds from O, and prints lines "ok CLAIM" and "not ok CLAIM: WHAT".
 """
 
+import math
 import shutil
 
 from testbed.common import PROJECT, Failure
@@ -48,19 +49,26 @@ class Layer:
     """A program, and what it is run with for a mutant, one after the other."""
 
     environment = {}
-    # Of a run that takes some: what goes on has no end. Seconds of a core, of one process; and
-    # for one that does not use them, of the clock, which says little on a busy machine.
-    core_seconds = 100
-    time_limit = 600
+    # Its programs count their steps, and end by themselves.
+    ends = False
+    # What takes so many times as long as the text as it is, in the same run, has no end.
+    much = 5
 
     def __init__(self, name, program):
         self.name = name
         self.program = PROJECT / program
+        # Seconds of a core: the longest run of the text as it is, and what a mutant's may take.
+        self.longest = 0
+        self.limit = None
 
     def prepare(self):
         """See that it is there, and make what takes longer than a test may."""
         if not self.program.exists():
             raise Failure(f"there is no {self.program}")
+
+    def text_as_it_is_has_passed(self):
+        if not self.ends:
+            self.limit = math.ceil(self.much * self.longest)
 
     def looks_at(self, mutant):
         return bool(self.arguments(mutant))
@@ -91,19 +99,19 @@ class Layer:
     def run(self, folder, arguments, processes):
         """(number of claims that hold, the first that does not, or None)."""
         what = " ".join([self.program.name, *arguments])
-        status, output = processes.output_of(["prlimit", f"--cpu={self.core_seconds}",
-                                              self.program, *arguments],
-                                             {"SRC": str(folder), "O": str(folder / "build"),
-                                              **self.environment}, self.time_limit)
+        status, output, took = processes.output_of(
+            [self.program, *arguments],
+            {"SRC": str(folder), "O": str(folder / "build"), **self.environment},
+            self.limit)
         lines = output.splitlines()
         no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
-        if status is None:
-            no = no or [f"{what}: no end"]
         # A text that cannot be built says nothing of the tests.
-        elif no and no[0].endswith("does not compile") or status == 2 and not no:
+        if no and no[0].endswith("does not compile") or status == 2 and not no:
             raise DoesNotCompile
         elif status and not no:
             no = [f"{what}: exit status {status}"]
+        if self.limit is None:
+            self.longest = max(self.longest, took)
         for name in (folder, self.program.parent):
             no = [line.replace(f"{name}/", "") for line in no]
         return sum(line.startswith("ok ") for line in lines), no[0] if no else None
@@ -113,9 +121,7 @@ class HostTests(Layer):
     """Programs of tools/verification/host, up to the first thing that is not as expected."""
 
     environment = {"NBQ_STOP_AT_FAILURE": "1", "CACHE": CACHE}
-    # The programs count their steps, and end by themselves.
-    core_seconds = "unlimited"
-    time_limit = None
+    ends = True
 
     def __init__(self):
         super().__init__("host", "tools/verification/host/run")
@@ -194,9 +200,6 @@ class Litmus(Layer):
 
 class Suites(Layer):
     """The KUnit suites, in a kernel with lockdep."""
-
-    core_seconds = 60
-    time_limit = 1800
 
     def __init__(self):
         super().__init__("kunit", "tools/verification/mutate/suites")

@@ -3,9 +3,9 @@
 
 What a thread does is a list: L lock, X lock with a patience that is over at the first poll in
 vain, T trylock; LB, XB, TB of a second lock; U unlock what main has locked before the threads
-began; K take that over from main; Q ask whether the lock is held, which it is; S(n), A(n) signal n, and wait for it; D the lock's memory is
-something else for a while, and then another lock. F counts itself out under the lock, E by an ordered counter, ER by a relaxed one: the
-last thread does D.
+began; K take that over from main; Q ask whether the lock is held, which it is; S(n), A(n) signal n,
+and wait for it; D the lock's memory is something else for a while, and then another lock. F counts
+itself out under the lock, E by an ordered counter, ER by a relaxed one: the last thread does D.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,6 @@ QUEUES = ("clh", "mcs", "swap")
 ARENA = "arena"		# nbq_arena_lock
 TYPES = (*QUEUES, "spin", ARENA)
 MODELS = ("rc11", "lkmm")
-SECONDS = 60		# of a core, at most
 NOBODY, FIRST, ALL = range(3)
 # Events of events_list.h
 RESUMED = "nodes_resumed"
@@ -33,8 +32,9 @@ class Configuration:
     sockets: of the hybrid, among which the CPUs are divided; 0: all use the machine's queue.
     With two, the second thread is on another one than the first, and the third has little
     patience. limits: whose limits of the hybrid's policy are reached at once. looks: polls in
-    vain, before an attempt without end waits for something new. nodes: of each CPU. happens: an event
-    (events_list.h) of some execution. wrong: why it must fail.
+    vain, before an attempt without end waits for something new. nodes: of each CPU. seconds: of a
+    core, after which one is ended that has no end worth waiting for; 0: it has one. happens: an
+    event (events_list.h) of some execution. wrong: why it must fail.
     """
     name: str
     threads: tuple
@@ -46,7 +46,7 @@ class Configuration:
     limits: int = NOBODY
     looks: int = 1
     nodes: int = 3
-    seconds: int = SECONDS
+    seconds: int = 0
     happens: str = ""
     wrong: str = ""
 
@@ -89,7 +89,7 @@ CONFIGURATIONS = (
     Configuration("at_rest_destroyed", ("X S(0) LB", "L A(0) D L"), TWO, nodes=1,
                   happens=EXHAUSTED),
     Configuration("two_locks", ("X LB L", "L LB L"), TWO, RC11, happens=RESUMED),
-    Configuration("destroyed", ("X L E", "L X E"), happens=RESUMED, seconds=3 * SECONDS),
+    Configuration("destroyed", ("X L E", "L X E"), happens=RESUMED),
     Configuration("destroyed_by_last_holder", ("X F", "X F"), TWO, happens=RESUMED),
     Configuration("reused", ("X S(0) A(1) X L", "L X A(0) D S(1) L"), TWO, happens=RECLAIMED),
     Configuration("counted_out_in_no_order", ("X L ER", "L X ER"), ("clh",), models=RC11,
@@ -104,7 +104,8 @@ CONFIGURATIONS = (
     Configuration("places_resumed", ("X X", "X X"), HYBRID, held=True, happens=RESUMED),
     Configuration("resumed_and_granted", ("X L", "X X U"), HYBRID, RC11, held=True, sockets=1,
                   happens=RESUMED),
-    Configuration("three_waiters", ("X", "L", "X"), HYBRID, RC11, main="U", held=True),
+    Configuration("three_waiters", ("X", "L", "X"), HYBRID, RC11, main="U", held=True,
+                  seconds=60),
     Configuration("limits_reached", ("X L", "X U"), HYBRID, RC11, held=True, limits=ALL),
     Configuration("limits_reached_twice", ("X L", "U L"), HYBRID, RC11, held=True, limits=ALL,
                   looks=2),
@@ -119,7 +120,7 @@ CONFIGURATIONS = (
     Configuration("turns", ("L", "L"), HYBRID, main="U", held=True, sockets=2, limits=FIRST,
                   looks=2),
     Configuration("turns_passed", ("L", "U L"), HYBRID, RC11, main="L", held=True, sockets=2,
-                  limits=FIRST, looks=3, happens="turns_passed"),
+                  limits=FIRST, looks=3, happens="turns_passed", seconds=60),
     Configuration("turns_abandoned", ("L", "X"), HYBRID, RC11, main="U", held=True, sockets=2,
                   limits=FIRST, looks=2),
     Configuration("turns_over_at_once", ("X L", "U L"), HYBRID, RC11, held=True, sockets=2,
@@ -128,7 +129,7 @@ CONFIGURATIONS = (
     # BPF programs: L, X and T only.
     Configuration("in_arena", ("X L", "L L"), (ARENA,)),
     Configuration("in_arena_abandon", ("X X", "X T"), (ARENA,)),
-    Configuration("in_arena_three", ("L L", "L", "X"), (ARENA,), RC11, seconds=3 * SECONDS),
+    Configuration("in_arena_three", ("L L", "L", "X"), (ARENA,), RC11),
     # Memory that becomes another lock, without a call.
     Configuration("last_use", ("X L E", "U X E"), HYBRID, held=True),
     Configuration("last_holder", ("X F", "X F"), HYBRID),

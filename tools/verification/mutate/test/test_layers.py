@@ -25,10 +25,8 @@ class LayerTest(unittest.TestCase):
         program.chmod(0o755)
         return program
 
-    def killer(self, script, time_limit=60, core_seconds=60):
+    def killer(self, script):
         layer = Layer("test", self.program(script))
-        layer.time_limit = time_limit
-        layer.core_seconds = core_seconds
         return layer.killer([("a",), ("b",)], self.folder, self.processes)
 
     def test_what_kills(self):
@@ -41,9 +39,13 @@ class LayerTest(unittest.TestCase):
             with self.subTest(script):
                 self.assertEqual(self.killer(script), killer)
 
-    def test_a_program_that_comes_to_no_end_kills(self):
-        self.assertEqual(self.killer("sleep 60", 0.1), "program a: no end")
-        self.assertIn("exit status", self.killer("while :; do :; done", 600, core_seconds=1))
+    def test_what_takes_much_longer_than_the_text_as_it_is_kills(self):
+        layer = Layer("test", self.program("i=0; while [ $i -lt 9999 ]; do i=$((i + 1)); done; "
+                                           "echo ok a"))
+        self.assertEqual(layer.killer([("a",)], self.folder, self.processes), None)
+        layer.text_as_it_is_has_passed()
+        self.program("while :; do :; done")
+        self.assertIn("exit status", layer.killer([("a",)], self.folder, self.processes))
 
     def test_a_program_that_claims_nothing_is_no_layer(self):
         with self.assertRaisesRegex(Failure, "cannot be run here"):
