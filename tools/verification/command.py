@@ -19,6 +19,9 @@ def parse_arguments():
         epilog="The exit status is 0 only if nothing was wrong.")
     parser.add_argument("--no-run", action="store_true",
                         help="only write the report, of what was found before")
+    parser.add_argument("--resume", action="store_true",
+                        help="go on where an earlier run of the same text was interrupted: "
+                        "explorer and mutants")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         default=FOLDER / "report.rst",
                         help="write the report there (default: %(default)s)")
@@ -32,12 +35,12 @@ def parse_arguments():
     return options
 
 
-def run_parts(parts):
+def run_parts(parts, resume):
     setup(*sorted({part.purpose for part in parts}))
     good = True
     for part in parts:
         say(f"{part.name}: {part.meaning}")
-        good = part.run() and good
+        good = part.run(resume) and good
     return good
 
 
@@ -45,7 +48,7 @@ def body():
     options = parse_arguments()
     good = True
     if not options.no_run:
-        good = run_parts([PARTS[part] for part in options.parts])
+        good = run_parts([PARTS[part] for part in options.parts], options.resume)
     print("\n".join(report.overview()))
     options.report.parent.mkdir(parents=True, exist_ok=True)
     print(f"report: {replace(options.report, report.text())}")

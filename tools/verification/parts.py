@@ -20,6 +20,7 @@ class Part:
     command: tuple
     meaning: str
     purpose: str = "verify"		# of tools/setup's
+    resumes: bool = False		# knows --resume
 
     @property
     def results(self):
@@ -29,12 +30,14 @@ class Part:
     def seconds(self):
         return FOLDER / f"{self.name}.seconds"
 
-    def run(self):
+    def run(self, resume=False):
         """False: something is wrong with the locks. The tool says what."""
         FOLDER.mkdir(parents=True, exist_ok=True)
         old = self.results.stat().st_mtime_ns if self.results.exists() else None
         started = time.monotonic()
         tool, *options = self.command
+        if resume and self.resumes:
+            options.append("--resume")
         done = subprocess.run([PROJECT / tool, *options, "--json", self.results],
                               stdin=subprocess.DEVNULL, check=False)
         self.seconds.write_text(f"{time.monotonic() - started:.0f}\n")
@@ -54,14 +57,14 @@ class Part:
 # In the order of the report.
 PARTS = {part.name: part for part in (
     Part("explorer", ("tools/verification/explore/explore", "--all"),
-         "all schedules of small configurations"),
+         "all schedules of small configurations", resumes=True),
     Part("litmus", ("tools/verification/litmus/run",), "memory ordering under the kernel's model"),
     Part("weak-memory", ("tools/verification/weak_memory/run",),
          "whole acquisitions under weak memory, where there is a GenMC"),
     Part("mixtures", ("tools/verification/host/run", "mixtures", "all", "gcc", "plain",
                       "--minutes", "60"), "random schedules over all lock types, for an hour"),
     Part("mutants", ("tools/verification/mutate/mutate",),
-         "small mistakes by rule: which tests notice them?", "mutate"))}
+         "small mistakes by rule: which tests notice them?", "mutate", True))}
 
 # What `make verify` runs; `make mutate` makes the mutants.
 VERIFIED = ("explorer", "litmus", "weak-memory", "mixtures")

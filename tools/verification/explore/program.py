@@ -74,6 +74,7 @@ class Result:
         self.configuration = configuration
         self.name = f"{lock}.{configuration.name}"
         rows = [line.partition(" ") for line in output.splitlines()]
+        self.text = output
         self.output = {name: value for name, _, value in rows}
         self.seconds = seconds
         self.good = status == 0 and "states" in self.output

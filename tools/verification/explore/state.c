@@ -237,6 +237,9 @@ static inline bool names_cpu(uint32_t half, uint32_t *cpu, unsigned int *shift)
 {
 	const uint32_t cpu_bits = (1U << NBQ_CONTEXT_CPU_BITS) - 1;
 
+	/* Most halves. */
+	if (half < SHIM_CPU_NUMBER(0))
+		return false;
 	for (*shift = 0; *shift <= (half & 1); ++*shift) {
 		uint32_t number = half >> *shift;
 
