@@ -250,16 +250,25 @@ bool shim_is_in_free_node(const void *address)
 	       !is_in_use(&nodes[offset / sizeof(nodes[0])]);
 }
 
+/* The node at this address, which may be the spare one of a pool; NULL: there is none. */
+static const struct nbq_node *node_at(const void *address)
+{
+	size_t of_nodes = (const char *)address - (const char *)nodes;
+	size_t of_pools = (const char *)address - (const char *)nbq_pools;
+
+	if (of_nodes < nodes_made * sizeof(nodes[0]))
+		return &nodes[of_nodes / sizeof(nodes[0])];
+	if (of_pools < sizeof(nbq_pools))
+		return &((const struct nbq_pool *)nbq_pools)[of_pools / sizeof(struct nbq_pool)].spare;
+	return NULL;
+}
+
 /* By which word is a place resumed? NULL: this is none of them. */
 static const struct nbq_node *node_of_place(const void *address)
 {
-	size_t offset = (const char *)address - (const char *)nodes;
-	const struct nbq_node *node;
+	const struct nbq_node *node = node_at(address);
 
-	if (offset >= nodes_made * sizeof(nodes[0]))
-		return NULL;
-	node = &nodes[offset / sizeof(nodes[0])];
-	return address == &node->prev || address == &node->next ? node : NULL;
+	return node && (address == &node->prev || address == &node->next) ? node : NULL;
 }
 
 bool shim_has_abandoned(unsigned int cpu)

@@ -127,6 +127,7 @@ struct slot {
  * @visits: a queue lock from which it takes nodes back, or has taken some
  * @in_cycle: its wait was part of a cycle, at some moment
  * @waits_at_random: it has resumed a place that the model does not know
+ * @named: of a wait for a hybrid: whom the lock has named as its holder meanwhile
  */
 struct context {
 	unsigned char cpu, level, depth;
@@ -145,6 +146,7 @@ struct context {
 	const struct slot *visits;
 	bool in_cycle;
 	bool waits_at_random;
+	unsigned long named;
 	bool stop_condition;
 	struct nbq_timeout info;
 	struct slot *info_slot;

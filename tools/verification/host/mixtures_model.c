@@ -152,7 +152,9 @@ bool model_allows(const struct context *context, const struct event *event)
 	case DESTROY:
 		return slot->type != SPIN && !slot->destroyer && !model_is_used(slot, NULL);
 	case DESTROY_IN_USE:
-		return slot->type != SPIN && !slot->destroyer && slot->holder;
+		/* It waits for the end of a visit, above which the holder may be. */
+		return slot->type != SPIN && !slot->destroyer && slot->holder &&
+		       !(slot->holder->depth && shim_is_visited(slot->memory));
 	default:
 		return !slot->destroyer;
 	}
@@ -169,6 +171,7 @@ void model_call_begins(struct context *context)
 	context->visits = NULL;
 	context->in_cycle = false;
 	context->waits_at_random = false;
+	context->named = 0;
 	context->held_throughout = slot->holder;
 	context->serial = slot->acquired;
 	if (call == DESTROY || call == DESTROY_IN_USE)

@@ -106,13 +106,42 @@ bool waits_is_releasing(const struct context *context, const struct slot *slot)
 	       !context->superseded;
 }
 
-/* Does @waiter, at a hybrid, wait for the other to release? Its word knows contexts by levels. */
-static bool is_named(const struct context *waiter, const struct context *other)
+/* A context as the word of a hybrid knows it. */
+static unsigned long name_of(unsigned int cpu, unsigned int level)
+{
+	return 1UL << (cpu * NBQ_LEVELS + level);
+}
+
+/* Whom the hybrid names as its holder. */
+static unsigned long named_by(const struct slot *slot)
 {
 	unsigned int cpu, level;
 
-	return holder_in_word(waiter->slot, &cpu, &level) && other->cpu == cpu &&
-	       other->level == level;
+	return holder_in_word(slot, &cpu, &level) ? name_of(cpu, level) : 0;
+}
+
+static bool is_below_its_level(const struct context *waiter)
+{
+	const struct context *other;
+
+	for_each_context(other) {
+		if (other->cpu == waiter->cpu && other->level == waiter->level &&
+		    other->depth > waiter->depth)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does @waiter, at a hybrid, wait for the other to release? What the waiter has published may be
+ * old while a context of its level is above it: for another CPU it still waits for the holder of
+ * then (wait.c).
+ */
+static bool is_named(const struct context *waiter, const struct context *other)
+{
+	unsigned long name = name_of(other->cpu, other->level);
+
+	return name & (is_below_its_level(waiter) ? waiter->named : named_by(waiter->slot));
 }
 
 /* The same in a strict queue. */
@@ -129,25 +158,6 @@ static bool is_in_front(const struct context *waiter, const struct context *othe
 	       (place >= 0 && place < own);
 }
 
-/*
- * Does a context of its level, above it, hold the hybrid that it waits for, or release it? That is
- * taken for a context that waits as this one has published: for the context that held the lock then
- * (wait.c).
- */
-static bool is_taken_for_holder(const struct context *waiter)
-{
-	const struct slot *slot = waiter->slot;
-	const struct context *other;
-
-	for_each_context(other) {
-		if (other->cpu == waiter->cpu && other->level == waiter->level &&
-		    other->depth > waiter->depth &&
-		    (slot->holder == other || waits_is_releasing(other, slot)))
-			return true;
-	}
-	return false;
-}
-
 /* Can the context go on only when the other has? */
 static bool depends_on(const struct context *context, const struct context *other)
 {
@@ -156,7 +166,7 @@ static bool depends_on(const struct context *context, const struct context *othe
 	if (!is_waiting(context))
 		return false;
 	if (context->slot->type == SPIN)
-		return is_named(context, other) || is_taken_for_holder(context);
+		return is_named(context, other);
 	return is_in_front(context, other) || (other->visits == context->slot && other->busy);
 }
 
@@ -183,6 +193,10 @@ void waits_find_cycles(void)
 {
 	struct context *context;
 
+	for_each_context(context) {
+		if (is_waiting(context) && context->slot->type == SPIN)
+			context->named |= named_by(context->slot);
+	}
 	for_each_context(context) {
 		unsigned long seen = 0;
 
