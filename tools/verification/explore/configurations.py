@@ -164,7 +164,7 @@ CONFIGURATIONS = (
     Configuration("nmi_resumes_above_a_waiter", "0.0:A >1.3:A? >2.0:A >1.0:A >1.3:A", pool=1,
                   slow=("mcs",), beyond=("spin",)),
     Configuration("nmis_above_waiters_of_one_lock", "1.0:A >2.3:A? >2.0:A >2.3:A >1.3:A", pool=1,
-                  checks=1, when=ALL, beyond=("clh", "mcs", "spin")),
+                  checks=1, beyond=("spin",)),
 
     # Memory that becomes a lock of another type, at which no place is resumed: of a lock that was
     # destroyed before all have left their release; and of a hybrid.

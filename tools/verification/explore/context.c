@@ -348,6 +348,14 @@ static bool decides(const struct context *context, enum shim_op op, const void *
 						       address));
 }
 
+bool context_gives_up(unsigned int number)
+{
+	const struct context *context = &contexts[number];
+
+	return type_of(context->lock)->is_fifo && !context->blocked && !context->late &&
+	       context->op != SHIM_OP_ADD && decides(context, context->op, context->address);
+}
+
 /* Before it fails without a timeout: is it right? */
 static void find_out_whether_doomed(unsigned int number)
 {
@@ -523,10 +531,16 @@ static void run(struct context *context)
 
 /* A mistake in a pointer. */
 static jmp_buf before_the_fault;
+static bool is_guarded;
 
-static void on_fault(int signal)
+static void on_fault(int number)
 {
-	fail("%s", signal == SIGSEGV ? "follows a wild pointer" : "faults");
+	/* One of the explorer itself: the program ends by it. */
+	if (!is_guarded) {
+		signal(number, SIG_DFL);
+		return;
+	}
+	fail("%s", number == SIGSEGV ? "follows a wild pointer" : "faults");
 	_longjmp(before_the_fault, 1);
 }
 
@@ -546,8 +560,10 @@ static void catch_faults(void)
 
 static void run_guarded(struct context *context)
 {
+	is_guarded = true;
 	if (!_setjmp(before_the_fault))
 		run(context);
+	is_guarded = false;
 	shim_hook = NULL;
 	state_summarize(self);
 }

@@ -263,6 +263,8 @@ bool context_can(unsigned int context, enum way way);
 void context_go(unsigned int context, enum way way);
 /* Would it do something new if it polled on? */
 bool context_would_persist(unsigned int context);
+/* Is its attempt at a queue lock about to fail, though not as its time is over? */
+bool context_gives_up(unsigned int context);
 
 /* Is this word of the lock? */
 static inline bool is_of_lock(const void *address, unsigned int lock)

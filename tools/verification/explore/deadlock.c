@@ -60,7 +60,10 @@ static bool polled_word_changed(const struct context *context)
 	return node;
 }
 
-/* One that checks for a deadlock, or has just timed out, still waits: it must not fail. */
+/*
+ * One that checks for a deadlock, or has just timed out, still waits: it must not fail. One that is
+ * about to fail without a timeout never goes on.
+ */
 static bool can_proceed(unsigned int number)
 {
 	const struct context *context = &contexts[number];
@@ -68,6 +71,8 @@ static bool can_proceed(unsigned int number)
 
 	if (!context->started ||
 	    !(context_can(number, STEP) || context_would_persist(number)))
+		return false;
+	if (attempt->doing == ACQUIRING && context_gives_up(number))
 		return false;
 	if (attempt->doing == ACQUIRING && (context->checked || context->late))
 		return polled_word_changed(context);
