@@ -254,12 +254,13 @@ bool shim_is_in_free_node(const void *address)
 static const struct nbq_node *node_at(const void *address)
 {
 	size_t of_nodes = (const char *)address - (const char *)nodes;
+	const struct nbq_pool *pools = (const struct nbq_pool *)nbq_pools;
 	size_t of_pools = (const char *)address - (const char *)nbq_pools;
 
 	if (of_nodes < nodes_made * sizeof(nodes[0]))
 		return &nodes[of_nodes / sizeof(nodes[0])];
 	if (of_pools < sizeof(nbq_pools))
-		return &((const struct nbq_pool *)nbq_pools)[of_pools / sizeof(struct nbq_pool)].spare;
+		return &pools[of_pools / sizeof(*pools)].spare;
 	return NULL;
 }
 
