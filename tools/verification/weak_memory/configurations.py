@@ -160,7 +160,7 @@ class Weakening:
 
 
 WEAKENINGS = (
-    # Each order that rc11 needs, of CLH-NB; a place resumed in another lock's queue.
+    # Each order that rc11 needs, of CLH-NB and the nodes; a place resumed in another lock's queue.
     Weakening("nbq_clh_enqueue order xchg(&lock->tail, node): xchg_acquire", "clh", "resumed"),
     Weakening("nbq_clh_enqueue order xchg(&lock->tail, node): xchg_release", "clh", "resumed"),
     Weakening("nbq_clh_enqueue store WRITE_ONCE(node->prev, NULL)", "clh", "resumed"),
@@ -168,8 +168,8 @@ WEAKENINGS = (
     Weakening("nbq_clh_release order cmpxchg_release", "clh", "resumed"),
     Weakening("nbq_clh_release order smp_store_release", "clh", "resumed"),
     Weakening("nbq_clh_release order smp_store_release", "clh", "resumed", "lkmm"),
-    Weakening("nbq_node_try_alloc order", "clh", "resumed"),
-    Weakening("nbq_node_free_seq order", "clh", "resumed"),
+    Weakening("nbq_node_try_alloc order", "swap", "at_rest_destroyed"),
+    Weakening("nbq_node_free_seq order", "clh", "in_another_queue"),
     Weakening("nbq_visit_begin order", "clh", "at_rest_destroyed"),
     Weakening("nbq_visit_end order", "clh", "at_rest_destroyed"),
     Weakening("nbq_queue_take_back negate nbq_queue_is_left(node, ops)", "clh", "at_rest_destroyed"),
