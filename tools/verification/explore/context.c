@@ -334,18 +334,13 @@ static void make(struct context *context, bool shared, bool idle)
 	}
 }
 
-/*
- * It is about to fail, or to be sure of a deadlock: these are told apart from accesses before
- * which it need not stop.
- */
-static bool decides(const struct context *context, enum shim_op op, const void *address)
+static bool gives_up(const struct context *context, enum shim_op op, const void *address)
 {
 	const struct attempt *attempt = &context->attempt[context->lock];
 
-	return op == SHIM_OP_ADD ||
-	       (attempt->doing == ACQUIRING && attempt->node &&
-		type_of(context->lock)->begins_abandon(&locks[context->lock], attempt->node, op,
-						       address));
+	return attempt->doing == ACQUIRING && attempt->node &&
+	       type_of(context->lock)->begins_abandon(&locks[context->lock], attempt->node, op,
+						      address);
 }
 
 bool context_gives_up(unsigned int number)
@@ -353,7 +348,16 @@ bool context_gives_up(unsigned int number)
 	const struct context *context = &contexts[number];
 
 	return type_of(context->lock)->is_fifo && !context->blocked && !context->late &&
-	       context->op != SHIM_OP_ADD && decides(context, context->op, context->address);
+	       gives_up(context, context->op, context->address);
+}
+
+/*
+ * It is about to fail, or to be sure of a deadlock: these are told apart from accesses before
+ * which it need not stop.
+ */
+static bool decides(const struct context *context, enum shim_op op, const void *address)
+{
+	return op == SHIM_OP_ADD || gives_up(context, op, address);
 }
 
 /* Before it fails without a timeout: is it right? */

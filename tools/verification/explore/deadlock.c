@@ -72,7 +72,7 @@ static bool can_proceed(unsigned int number)
 	if (!context->started ||
 	    !(context_can(number, STEP) || context_would_persist(number)))
 		return false;
-	if (attempt->doing == ACQUIRING && context_gives_up(number))
+	if (context_gives_up(number))
 		return false;
 	if (attempt->doing == ACQUIRING && (context->checked || context->late))
 		return polled_word_changed(context);

@@ -127,7 +127,7 @@ struct slot {
  * @visits: a queue lock from which it takes nodes back, or has taken some
  * @in_cycle: its wait was part of a cycle, at some moment
  * @waits_at_random: it has resumed a place that the model does not know
- * @named: of a wait for a hybrid: whom the lock has named as its holder meanwhile
+ * @named: of a wait for a hybrid: the holders that the lock has named meanwhile
  */
 struct context {
 	unsigned char cpu, level, depth;

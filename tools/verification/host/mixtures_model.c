@@ -152,7 +152,10 @@ bool model_allows(const struct context *context, const struct event *event)
 	case DESTROY:
 		return slot->type != SPIN && !slot->destroyer && !model_is_used(slot, NULL);
 	case DESTROY_IN_USE:
-		/* It waits for the end of a visit, above which the holder may be. */
+		/*
+		 * Destroy waits for the end of a visit. If the holder has interrupted that, the two
+		 * wait for each other, as the holder does not release before destroy is over.
+		 */
 		return slot->type != SPIN && !slot->destroyer && slot->holder &&
 		       !(slot->holder->depth && shim_is_visited(slot->memory));
 	default:

@@ -112,7 +112,7 @@ static unsigned long name_of(unsigned int cpu, unsigned int level)
 	return 1UL << (cpu * NBQ_LEVELS + level);
 }
 
-/* Whom the hybrid names as its holder. */
+/* The holder that the hybrid names; 0: none. */
 static unsigned long named_by(const struct slot *slot)
 {
 	unsigned int cpu, level;
@@ -133,9 +133,8 @@ static bool is_below_its_level(const struct context *waiter)
 }
 
 /*
- * Does @waiter, at a hybrid, wait for the other to release? What the waiter has published may be
- * old while a context of its level is above it: for another CPU it still waits for the holder of
- * then (wait.c).
+ * Does @waiter, at a hybrid, wait for the other to release? While a context of its level is above
+ * it, it publishes nothing new: another CPU still finds it behind an earlier holder (wait.c).
  */
 static bool is_named(const struct context *waiter, const struct context *other)
 {

@@ -49,9 +49,10 @@ class Layer:
     """A program, and what it is run with for a mutant, one after the other."""
 
     environment = {}
-    # Its programs count their steps, and end by themselves.
+    # Do its programs count their steps, and end by themselves?
     ends = False
-    # What takes so many times as long as the text as it is, in the same run, has no end.
+    # Else a mutant that takes so many times as long as the text as it is, in the same run, has no
+    # end.
     much = 5
 
     def __init__(self, name, program):
@@ -101,14 +102,13 @@ class Layer:
         what = " ".join([self.program.name, *arguments])
         status, output, took = processes.output_of(
             [self.program, *arguments],
-            {"SRC": str(folder), "O": str(folder / "build"), **self.environment},
-            self.limit)
+            {"SRC": str(folder), "O": str(folder / "build"), **self.environment}, self.limit)
         lines = output.splitlines()
         no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
         # A text that cannot be built says nothing of the tests.
         if no and no[0].endswith("does not compile") or status == 2 and not no:
             raise DoesNotCompile
-        elif status and not no:
+        if status and not no:
             no = [f"{what}: exit status {status}"]
         if self.limit is None:
             self.longest = max(self.longest, took)

@@ -9,9 +9,9 @@ import threading
 from testbed.building import kill_group
 
 
-# The time of a core, whatever else the machine does, as the last line.
+# The time of a core, whatever else the machine does: that of the shell, and of what it has run.
 TIMED = 'prlimit --cpu="$0" "$@"; status=$?; times; exit $status'
-TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n\Z")
+TIMES = re.compile(r"\S+ \S+\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n\Z")
 
 
 class Stopped(Exception):

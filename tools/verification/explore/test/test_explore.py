@@ -54,6 +54,23 @@ class ExploreTest(unittest.TestCase):
         self.assertNotEqual(refused, 0)
         self.assertIn("has no schedule Z", reason)
 
+    def test_resumed_run_keeps_what_was_explored_of_the_same_text(self):
+        options = ("--type", "clh", "--config", "three_once", "--resume")
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as built:
+            write_copy(Path(folder), {})
+            explored = run(folder, built, *options)
+            kept, = (Path(built) / "kept").iterdir()
+            kept.write_text(kept.read_text().replace("states ", "states 9", 1))
+            again = run(folder, built, *options)
+            without = run(folder, built, *options[:-1])
+            write_copy(Path(folder), {DEFECT.file: DEFECT.applied})
+            changed = run(folder, built, *options)
+        self.assertEqual([status for status, _ in (explored, again, without, changed)],
+                         [0, 0, 0, 1])
+        states = explored[1].split()[2]
+        self.assertIn(f"three_once: 9{states}".replace(",", ""), again[1].replace(",", ""))
+        self.assertIn(f"three_once: {states}", without[1])
+
     def test_unknown_configuration_lists_the_known_ones(self):
         status, text = run(PROJECT, os.devnull, "--config", "nothing")
         self.assertEqual(status, 2)
