@@ -21,7 +21,7 @@ FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-paramet
          "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0", "-DNBQ_VISIT_BITS=1",
          # Of nbq_arena_lock: also a CPU that sweeps has nodes of its own.
          "-DNBQ_ARENA_CPUS=16U")
-FLAGS_OF_TOOLS = ("-O3", "-flto")
+FLAGS_OF_TOOLS = ("-O2",)
 # What a function has read is part of a state for as long as the function is on the stack:
 # inlined, for as long as its caller is, although nothing uses it any more.
 FLAGS_OF_SHIPPED = ("-O1", "-fno-inline", "-DSHIM_NO_INLINE", "-nostdlib", "-r")
