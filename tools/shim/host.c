@@ -282,6 +282,21 @@ void shim_let_look(unsigned int cpu)
 	__nbq_looks_left[cpu][0] = NBQ_LOOKS;
 }
 
+/* Does a context of this CPU decide on a place of its own? */
+static bool keeps_node(unsigned int cpu)
+{
+	const struct nbq_node *node;
+	unsigned int level;
+
+	for (level = 0; level < NBQ_LEVELS; level++) {
+		for (node = nbq_pools[cpu][0][level].first; node; node = node->next_in_pool) {
+			if (node->alloc_seq & NBQ_KEPT)
+				return true;
+		}
+	}
+	return false;
+}
+
 bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address)
 {
 	const struct nbq_node *node = node_of_place(address), *said;
@@ -290,9 +305,13 @@ bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address
 	/* No place: a node is allocated. */
 	if (shim_is_arena_node(address))
 		return op == SHIM_OP_CMPXCHG;
-	if (!node || node->cpu != SHIM_CPU_NUMBER(cpu))
+	if (!node)
 		return false;
 	said = *(struct nbq_node *const *)address;
+	/* That it was abandoned behind the own node was true a moment ago. */
+	if (node->cpu != SHIM_CPU_NUMBER(cpu))
+		return op == SHIM_OP_CMPXCHG && address == &node->prev && !nbq_is_node(said) &&
+		       keeps_node(cpu);
 	stands = address == &node->prev ? nbq_is_node(said) :
 					  said == NBQ_LEAVING || said == NBQ_TRANSIENT;
 	return op == SHIM_OP_LOAD || (op == SHIM_OP_CMPXCHG && !stands);
