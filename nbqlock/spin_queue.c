@@ -383,7 +383,8 @@ static bool take_back(struct nbq_node *node)
 		succ = abandoned_behind(node->queue, node);
 		/*
 		 * Relaxed: who finds pred there has come by the tail, to which pred was swapped
-		 * before. Fails if the place of succ was resumed, or a successor has skipped it.
+		 * before. Fails if succ is not abandoned any more: its place was resumed, or taken
+		 * back and freed, or a successor has skipped it.
 		 */
 		taken = succ && cmpxchg_relaxed(&succ->prev, node, pred) == node;
 	}
