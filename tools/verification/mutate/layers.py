@@ -69,7 +69,8 @@ class Layer:
 
     def text_as_it_is_has_passed(self):
         if not self.ends:
-            self.limit = math.ceil(self.much * self.longest)
+            # A run can be too short to be timed.
+            self.limit = max(1, math.ceil(self.much * self.longest))
 
     def looks_at(self, mutant):
         return bool(self.arguments(mutant))

@@ -39,7 +39,8 @@ class Processes:
         with self.lock:
             if self.stopped:
                 raise Stopped
-            process = subprocess.Popen(["sh", "-c", TIMED, str(seconds or "unlimited"), *command],
+            limit = "unlimited" if seconds is None else str(seconds)
+            process = subprocess.Popen(["sh", "-c", TIMED, limit, *command],
                                        env={**os.environ, **(environment or {})},
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True, errors="replace",

@@ -40,8 +40,7 @@ class LayerTest(unittest.TestCase):
                 self.assertEqual(self.killer(script), killer)
 
     def test_what_takes_much_longer_than_the_text_as_it_is_kills(self):
-        layer = Layer("test", self.program("i=0; while [ $i -lt 9999 ]; do i=$((i + 1)); done; "
-                                           "echo ok a"))
+        layer = Layer("test", self.program("echo ok a"))
         self.assertEqual(layer.killer([("a",)], self.folder, self.processes), None)
         layer.text_as_it_is_has_passed()
         self.program("while :; do :; done")
