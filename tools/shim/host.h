@@ -133,9 +133,9 @@ bool shim_has_abandoned(unsigned int cpu);
 /* Its next attempt does, as after one that has abandoned a place. */
 void shim_let_look(unsigned int cpu);
 /*
- * Is this how a context of that CPU tries to resume a place, or to take a node back? It reads a node
- * of its own that may be free by then, and swaps what only an abandoned one has: there, or in the
- * node behind its own.
+ * Is this how a context of that CPU tries to resume a place, or to take a node back? It reads a
+ * node of its own that may be free by then, and swaps what only an abandoned one has: there, or
+ * in the node behind its own.
  */
 bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address);
 /*
