@@ -237,6 +237,11 @@ static void every_online_cpu_has_pools_of_free_nodes_of_its_own(struct kunit *te
 			KUNIT_EXPECT_EQ(test, pool->setup, NBQ_POOL_READY);
 			KUNIT_EXPECT_EQ(test, pool->cpu, cpu);
 			KUNIT_EXPECT_EQ(test, pool->level, level);
+#ifdef NBQ_QUEUE_LOCKS
+			KUNIT_EXPECT_PTR_EQ(test, pool->spare.pool, pool);
+			KUNIT_EXPECT_EQ(test, pool->spare.cpu, cpu);
+			KUNIT_EXPECT_TRUE(test, nbq_is_free(&pool->spare));
+#endif
 			nodes = 0;
 			for (node = pool->first; node; node = node->next_in_pool) {
 				KUNIT_ASSERT_PTR_EQ(test, node->pool, pool);
@@ -272,6 +277,11 @@ static void nodes_in_use_of_a_cpu_are_counted(struct kunit *test)
 			nbq_node_free_own(nodes[i]);
 	}
 	KUNIT_EXPECT_EQ(test, nbq_cpu_nodes_in_use(cpu), in_use);
+#ifdef NBQ_QUEUE_LOCKS
+	KUNIT_EXPECT_TRUE(test, nbq_node_try_alloc(&pools[0].spare));
+	KUNIT_EXPECT_EQ(test, nbq_cpu_nodes_in_use(cpu), in_use + 1);
+	nbq_node_free(&pools[0].spare);
+#endif
 	put_cpu_ptr(&nbq_pools);
 }
 

@@ -405,7 +405,7 @@ void coros_begin(struct nbq_X *locks, unsigned int number, unsigned int nodes)
 
 struct nbq_X *coros_map_locks(void)
 {
-	void *memory = mmap((void *)0x20000000, 4096, PROT_READ | PROT_WRITE,
+	void *memory = mmap((void *)0x20000000, COROS_LOCKS_SIZE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (memory == MAP_FAILED)

@@ -276,6 +276,48 @@ static void until_published(struct coro *coro)
 		coro_steps(coro, 1);
 }
 
+#if !IS_FIFO
+static struct nbq_timeout holder;
+
+static void want_with_info(struct coro *coro)
+{
+	coro->wanted_ret = nbq_spin_lock_timeout_info(coro->wanted, coro->wanted_patience, &holder);
+	if (!coro->wanted_ret)
+		nbq_X_unlock(coro->wanted);
+}
+
+/* 0 and 1 wait for each other. 2 takes the lock of 1 over when 0 has found that, or finds it. */
+static void holder_of_a_cycle_is_reported_as_it_was_judged(void)
+{
+	static const struct nbq_timeout from = { .holder_cpu = 1 };
+	unsigned int judged = 0, n;
+
+	for (n = 0; n < MOST_ACCESSES; n++) {
+		begin();
+		coros_start_holder(1, &locks[1], &locks[0]);
+		coros_start_holder(0, &locks[0], &locks[1])->critical_section = want_with_info;
+		coro_steps(&coros[0], SOME_POLLS);
+		coros_begin_epoch(&locks[8], &locks[9]);
+		until_published(&coros[1]);
+		EXPECT(coro_until(&coros[0], SHIM_OP_ADD, CORO_ANYWHERE));
+		coro_steps(&coros[0], n);
+		shim_cpu = 2;
+		EXPECT(nbq_spin_takeover(&locks[1], &from) == 0);
+		shim_cpu = 0;
+		coro_steps(&coros[0], MANY_ACCESSES);
+		if (coros[0].wanted_ret == -EDEADLK) {
+			EXPECT(holder.holder_cpu == 1);
+			judged++;
+		}
+		shim_cpu = 2;
+		nbq_X_unlock(&locks[1]);
+		shim_cpu = 0;
+		finish_all(20);
+	}
+	EXPECT(judged > 0 && judged < MOST_ACCESSES);
+}
+#endif
+
 /*
  * 2 does not wait any more when the epoch begins. Then it releases C, and waits for A again:
  * behind what the check has just passed. What it publishes last is what the check finds it by.
@@ -521,6 +563,7 @@ int main(void)
 		TEST_CASE(cycle_of_any_length_is_detected),
 #if !IS_FIFO
 		TEST_CASE(cycle_of_later_holders_is_detected),
+		TEST_CASE(holder_of_a_cycle_is_reported_as_it_was_judged),
 #endif
 		TEST_CASE(wait_of_the_same_epoch_is_no_cycle),
 		TEST_CASE(former_holder_that_waits_is_no_cycle),

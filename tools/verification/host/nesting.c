@@ -201,6 +201,50 @@ static void node_abandoned_by_a_nested_attempt_stays_at_its_lock(void)
 	shim_pools_start(16, 16);
 }
 
+/* One behind the others, for which a pool remembers its places together with those of the lock. */
+static struct nbq_X *lock_together_with(const struct nbq_X *lock)
+{
+	struct nbq_X *other = &locks[LOCKS];
+
+	while (hash_ptr(other, 6) != hash_ptr(lock, 6))
+		other++;
+	EXPECT((char *)(other + 1) <= (char *)locks + COROS_LOCKS_SIZE);
+	nbq_X_init(other);
+	return other;
+}
+
+/* CPU 1 has a place. During its next attempt, at another lock, a nested one abandons its node. */
+static void nested_attempt_leaves_the_places_of_the_pool_as_they_are(void)
+{
+	struct nbq_X *a = &locks[0], *b = lock_apart_from(a), *c;
+
+	begin(16);
+	c = lock_together_with(a);
+	EXPECT(nbq_X_lock_timeout(a, KTIME_MAX) == 0);
+	EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
+	EXPECT(nbq_X_lock_timeout(c, KTIME_MAX) == 0);
+	ENQUEUE(a, KTIME_MAX, 4);
+	ENQUEUE(a, PATIENCE, 1);
+	ENQUEUE(a, KTIME_MAX, 2);
+	ENQUEUE(c, KTIME_MAX, 5);
+	expire_patience();
+	EXPECT_END(-ETIMEDOUT, 1);
+	ENQUEUE(b, KTIME_MAX, 1);
+	ENQUEUE(c, PATIENCE, CORO_ABOVE(1));
+	ENQUEUE(c, KTIME_MAX, 3);
+	expire_patience();
+	EXPECT_END(-ETIMEDOUT, CORO_ABOVE(1));
+	nbq_X_unlock(b);
+	EXPECT_END(0, 1);
+	EXPECT(coro_until_poll(coros_start(1, a, KTIME_MAX)));
+	EXPECT(shim_event("nodes_resumed") == 1);
+	nbq_X_unlock(c);
+	nbq_X_unlock(a);
+	coros_finish(MOST_TURNS);
+	EXPECT(nbq_X_destroy(c) == 0);
+	destroy_locks();
+}
+
 /*
  * CPU 2 holds C and waits for B; CPU 0 holds B and waits for A; a context of CPU 1 waits for C,
  * and one of the same level above it has A, or waits for A, behind a holder that runs.
@@ -285,6 +329,7 @@ int main(void)
 	static const struct test_case cases[] = {
 		TEST_CASE(no_place_of_a_nested_attempt_at_an_earlier_lock),
 		TEST_CASE(node_abandoned_by_a_nested_attempt_stays_at_its_lock),
+		TEST_CASE(nested_attempt_leaves_the_places_of_the_pool_as_they_are),
 #if HOLDS_NODE
 		TEST_CASE(lock_held_by_nested_context_is_no_deadlock),
 #endif

@@ -211,6 +211,57 @@ static void head_of_another_queue_does_not_pass_a_request(void)
 	end();
 }
 
+/*
+ * first queue: W w W, which came at the same time; the last one began to wait much later, but acts
+ * as the head at once, since the lock of the one in front is another.
+ */
+static void head_behind_a_waiter_of_another_lock_does_not_pass_a_request(void)
+{
+	begin();
+	nbq_X_lock(lock);
+	nbq_X_lock(others[0]);
+	coros_start(6, others[0], KTIME_MAX);
+	EXPECT(coro_until(&coros[6], SHIM_OP_XCHG, nbq_X_tail(lock)));
+	coros_start(9, lock, KTIME_MAX);
+	EXPECT(coro_until(&coros[9], SHIM_OP_XCHG, nbq_X_tail(lock)));
+	ENQUEUE(lock, KTIME_MAX, 1);
+	EXPECT(coro_until_poll(&coros[6]));
+	request_handoff();
+	EXPECT(coro_until_poll(&coros[9]));
+	EXPECT(!*second_tail());
+	nbq_X_unlock(lock);
+	poll_times(&coros[9], SOME_POLLS);
+	EXPECT(coros[9].doing == ACQUIRING);
+	EXPECT(coro_until_held(&coros[1]));
+	EXPECT_END(0, 1);
+	nbq_X_unlock(others[0]);
+	EXPECT_END(0, 6, 9);
+	end();
+}
+
+/* first queue: W W    second: w    The first has a request, and hands the head and it over. */
+static void head_after_a_waiter_of_its_lock_needs_not_to_wait_for_long(void)
+{
+	begin();
+	nbq_X_lock(lock);
+	nbq_X_lock(others[0]);
+	ENQUEUE(lock, KTIME_MAX, 1);
+	ENQUEUE(others[0], KTIME_MAX, 6);
+	EXPECT(*second_tail());
+	request_handoff();
+	ENQUEUE(lock, KTIME_MAX, 9);
+	nbq_X_unlock(lock);
+	EXPECT(coro_until_held(&coros[1]));
+	EXPECT_END(0, 1);
+	EXPECT(has_handoff_request(lock));
+	poll_times(&coros[9], SOME_POLLS);
+	EXPECT(coros[9].doing == HOLDING);
+	EXPECT_END(0, 9);
+	nbq_X_unlock(others[0]);
+	EXPECT_END(0, 6);
+	end();
+}
+
 /* The clock stands: an old request may look as if it were of now for ever. */
 
 /* A free lock that nobody waits for. */
@@ -253,6 +304,8 @@ int main(void)
 		TEST_CASE(newcomer_takes_a_free_lock_while_the_clock_stands),
 		TEST_CASE(interrupt_above_a_waiter_of_another_lock_takes_a_free_one),
 		TEST_CASE(head_of_another_queue_does_not_pass_a_request),
+		TEST_CASE(head_behind_a_waiter_of_another_lock_does_not_pass_a_request),
+		TEST_CASE(head_after_a_waiter_of_its_lock_needs_not_to_wait_for_long),
 	};
 
 	return test_main(cases, sizeof(cases) / sizeof(cases[0]));

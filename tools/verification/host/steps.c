@@ -370,14 +370,14 @@ static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 
 #if !HOLDS_NODE && !defined(CONFIG_DEBUG_LOCK_ALLOC)
 /* The accesses with which a task of CPU 2 acquires a free lock. Inline there is one. */
-static unsigned int accesses_to_acquire(struct nbq_X *at)
+static unsigned int accesses_to_acquire(struct nbq_X *at, bool until)
 {
 	unsigned int made;
 
 	shim_cpu = 2;
 	accesses_made = 0;
 	shim_hook = count_access;
-	EXPECT(nbq_X_lock_timeout(at, PATIENCE) == 0);
+	EXPECT((until ? nbq_X_lock_until(at, KTIME_MAX) : nbq_X_lock_timeout(at, PATIENCE)) == 0);
 	shim_hook = NULL;
 	made = accesses_made;
 	nbq_X_unlock(at);
@@ -386,7 +386,7 @@ static unsigned int accesses_to_acquire(struct nbq_X *at)
 }
 
 /* A place of an interrupt, and then one of a task, at a lock that nobody uses any more. */
-static void place_at_another_lock_does_not_cost_tasks_a_call_for_ever(void)
+static void let_place_cost_calls(bool until)
 {
 	struct nbq_X *other = &others[0];
 	unsigned int calls = 0;
@@ -398,14 +398,14 @@ static void place_at_another_lock_does_not_cost_tasks_a_call_for_ever(void)
 	coros_level = NBQ_HARDIRQ;
 	abandon_place_at(&lock);
 	coros_level = NBQ_TASK;
-	EXPECT(accesses_to_acquire(other) == 1);
+	EXPECT(accesses_to_acquire(other, until) == 1);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 
 	abandon_place_at(&lock);
-	while (accesses_to_acquire(other) > 1 && calls < 1000)
+	while (accesses_to_acquire(other, until) > 1 && calls < 1000)
 		calls++;
 	EXPECT(calls > 1 && calls < 100);
-	EXPECT(accesses_to_acquire(other) == 1);
+	EXPECT(accesses_to_acquire(other, until) == 1);
 	/* The place has not gone with it. */
 	nbq_X_lock(&lock);
 	resume(PATIENCE);
@@ -413,6 +413,12 @@ static void place_at_another_lock_does_not_cost_tasks_a_call_for_ever(void)
 	EXPECT_END(-ETIMEDOUT, 2);
 	nbq_X_unlock(&lock);
 	end();
+}
+
+static void place_at_another_lock_does_not_cost_tasks_a_call_for_ever(void)
+{
+	let_place_cost_calls(false);
+	let_place_cost_calls(true);
 }
 #endif
 
@@ -446,6 +452,112 @@ static void locks_at_rest_keep_no_node(void)
 			EXPECT(nbq_X_destroy(at) == 0);
 		end();
 	}
+}
+
+/* Each CPU has one node. "lock" is held, and a lock apart from it, too. Return: that. */
+static struct nbq_X *begin_with_one_node(void)
+{
+	struct nbq_X *at = others;
+
+	begin();
+	shim_pools_start(1, 1);
+	while (nbq_X_tail(at) == nbq_X_tail(&lock))
+		at++;
+	nbq_X_init(at);
+	nbq_X_lock(&lock);
+	nbq_X_lock(at);
+	return at;
+}
+
+/* Each CPU waits in the queue of "lock", with its only node. */
+static void expect_taken_back(const unsigned int *cpus)
+{
+	unsigned int exhaustions = shim_event("exhaustions");
+
+	for (; *cpus < COROS; cpus++) {
+		ENQUEUE(&lock, PATIENCE, *cpus);
+		EXPECT(shim_event("exhaustions") == exhaustions);
+		expire_patience();
+		EXPECT_END(-ETIMEDOUT, *cpus);
+	}
+}
+
+static void end_with_one_node(struct nbq_X *at)
+{
+	EXPECT(!*nbq_X_tail(at));
+	EXPECT(nbq_X_destroy(at) == 0);
+	nbq_X_unlock(&lock);
+	end();
+}
+
+/* before: H    after: A L L, of CPUs 1, 2 and 3 */
+static void leave_three_nodes(struct nbq_X *at)
+{
+	ENQUEUE(at, PATIENCE, 1, 2, 3, 4);
+	expire_patience();
+	EXPECT(coro_until_abandon(&coros[4]));
+	EXPECT_END(-ETIMEDOUT, 3, 2, 1, 4);
+	EXPECT(shim_nodes_in_use() == 3);
+}
+
+/* Twice with the same nodes. */
+static void node_in_front_of_abandoned_ones_is_taken_back(void)
+{
+	struct nbq_X *at = begin_with_one_node();
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		leave_three_nodes(at);
+		expect_taken_back(CORO_EACH(1, 2, 3));
+	}
+	nbq_X_unlock(at);
+	end_with_one_node(at);
+}
+
+/*
+ * A L L: CPU 2 has made so many accesses to take its node back when CPU 1 does. One of them may
+ * leave its node there, until it takes that back later.
+ */
+static void two_cpus_take_their_nodes_back(void)
+{
+	unsigned int accesses;
+	struct nbq_X *at;
+
+	for (accesses = 1; accesses < 100; accesses++) {
+		at = begin_with_one_node();
+		leave_three_nodes(at);
+		nbq_X_unlock(at);
+		coro_steps(coros_start(2, &lock, PATIENCE), accesses);
+		coro_steps(coros_start(1, &lock, PATIENCE), SOME_ACCESSES);
+		expire_patience();
+		EXPECT_END(-ETIMEDOUT, 1);
+		coro_steps(&coros[2], SOME_ACCESSES);
+		expire_patience();
+		EXPECT_END(-ETIMEDOUT, 2);
+		expect_taken_back(CORO_EACH(1, 2, 3));
+		end_with_one_node(at);
+	}
+}
+
+/* H W B W W    B resumes its place and acquires; the last two give up: A L */
+static void node_of_a_resumed_place_is_taken_back(void)
+{
+	struct nbq_X *at = begin_with_one_node();
+
+	ENQUEUE(at, KTIME_MAX, 1);
+	ENQUEUE(at, PATIENCE, 2, 3, 4);
+	expire_patience();
+	EXPECT_END(-ETIMEDOUT, 2);
+	EXPECT(coro_until_poll(coros_start(2, at, KTIME_MAX)));
+	EXPECT(shim_event("nodes_resumed") == 1);
+	EXPECT(coro_until_abandon(&coros[4]));
+	EXPECT_END(-ETIMEDOUT, 3);
+	nbq_X_unlock(at);
+	EXPECT_END(0, 1, 2);
+	EXPECT_END(-ETIMEDOUT, 4);
+	EXPECT(shim_nodes_in_use() == 2);
+	expect_taken_back(CORO_EACH(2, 3));
+	end_with_one_node(at);
 }
 #endif
 
@@ -535,6 +647,8 @@ static void lock_at_rest_may_be_taken_during_a_visit(void)
 		acquired = nbq_X_trylock(&others[0]);
 		coro_finish(&coros[1]);
 		EXPECT(nbq_X_is_locked(&others[0]) == acquired);
+		/* The visit is none of them. */
+		EXPECT(shim_event("failed_tries") == !acquired + (coros[1].ret == -EBUSY));
 		if (acquired)
 			nbq_X_unlock(&others[0]);
 		shim_cpu = 0;
@@ -867,6 +981,11 @@ int main(void)
 #endif
 		TEST_CASE(acquisition_costs_the_same_after_timeouts_elsewhere),
 		TEST_CASE(locks_at_rest_keep_no_node),
+#ifdef TYPE_SPIN
+		TEST_CASE(node_in_front_of_abandoned_ones_is_taken_back),
+		TEST_CASE(two_cpus_take_their_nodes_back),
+		TEST_CASE(node_of_a_resumed_place_is_taken_back),
+#endif
 #if HOLDS_NODE
 		TEST_CASE(nodes_of_a_held_lock_are_not_taken_back),
 		TEST_CASE(lock_at_rest_may_be_taken_during_a_visit),

@@ -134,6 +134,7 @@ class HostTests(Layer):
         tests = [f"{program} {lock} gcc plain" for lock in types
                  for program in (PROGRAMS_OF_ARENA if mutant.file == ARENA else PROGRAMS)]
         tests += [f"deadlock {lock} gcc plain" for lock in types if lock in DEADLOCKS]
+        tests += ["overtaking spin gcc plain"] if "spin" in types else []
         if types and mutant.file != ARENA:
             tests.append("mixtures all gcc plain")
         if mutant.file in ARM64:
