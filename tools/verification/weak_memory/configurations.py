@@ -33,7 +33,7 @@ class Configuration:
     With two, the second thread is on another one than the first, and the third has little
     patience. limits: whose limits of the hybrid's policy are reached at once. looks: polls in
     vain, before an attempt without end waits for something new. nodes: of each CPU. seconds: of a
-    core, after which one is ended that has no end worth waiting for; 0: it has one. happens: an
+    core, after which one is ended that has no end worth waiting for; None: it has one. happens: an
     event (events_list.h) of some execution. wrong: why it must fail.
     """
     name: str
@@ -46,7 +46,7 @@ class Configuration:
     limits: int = NOBODY
     looks: int = 1
     nodes: int = 3
-    seconds: int = 0
+    seconds: int = None
     happens: str = ""
     wrong: str = ""
 

@@ -152,7 +152,7 @@ def error_in(output):
 
 
 def run(genmc, processes, program, model, seconds):
-    """seconds: of a core, at most; 0: to the end."""
+    """seconds: of a core, at most; None: to the end."""
     status, output, took = processes.output_of(
         ["nice", genmc.command, f"-{model}", *OPTIONS, program], seconds=seconds)
     error = error_in(output)

@@ -13,8 +13,11 @@ import unittest
 
 from testbed.common import PROJECT, Unavailable
 from verification.mutate.mutant import all_mutants
-from verification.weak_memory.configurations import CONFIGURATIONS, MODELS, TYPES, WEAKENINGS
-from verification.weak_memory.program import (error_in, find_genmc, shipped_files, steps_of,
+from verification.mutate.processes import Processes
+from verification.weak_memory.configurations import (CONFIGURATIONS, MODELS, TYPES, WEAKENINGS,
+                                                     Configuration)
+from verification.weak_memory.program import run as run_program
+from verification.weak_memory.program import (GenMC, error_in, find_genmc, shipped_files, steps_of,
                                               with_whole_words)
 
 RUN = PROJECT / "tools/verification/weak_memory/run"
@@ -111,6 +114,26 @@ class Missing(unittest.TestCase):
         self.assertEqual(found["runs"], [])
 
 
+class Limits(unittest.TestCase):
+    """GenMC is a program here that says what it may take."""
+
+    def limit_of(self, seconds):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = Path(folder, "genmc")
+            fake.write_text("#!/bin/sh\necho limit $(ulimit -t)\n")
+            fake.chmod(0o755)
+            genmc = GenMC(fake, Path(folder), "0.9")
+            found = run_program(genmc, Processes(), fake, "rc11", seconds)
+        self.assertTrue(found.ended)
+        return re.search(r"limit (\S+)", found.output)[1]
+
+    def test_configuration_that_has_an_end_comes_to_it(self):
+        self.assertEqual(self.limit_of(Configuration("any", ()).seconds), "unlimited")
+
+    def test_one_that_has_none_is_ended(self):
+        self.assertEqual(self.limit_of(60), "60")
+
+
 class WithGenMC(unittest.TestCase):
     """Where there is one, see load_tests()."""
 
@@ -148,4 +171,4 @@ def load_tests(loader, tests, pattern):
     if has_genmc():
         return tests
     return unittest.TestSuite(loader.loadTestsFromTestCase(case)
-                              for case in (Lists, Words, Missing))
+                              for case in (Lists, Words, Missing, Limits))
