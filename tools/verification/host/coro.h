@@ -137,8 +137,8 @@ void coros_begin_epoch(struct nbq_X *first, struct nbq_X *second);
 void coros_forget(void);
 /* The same; and of what pools, nodes and locks were before, nothing is left. */
 void coros_begin(struct nbq_X *locks, unsigned int number, unsigned int nodes);
-/* Memory for locks at an address of its own, by which their hashes are the same in each run. */
 #define COROS_LOCKS_SIZE	4096
+/* Memory for locks at an address of its own, by which their hashes are the same in each run. */
 struct nbq_X *coros_map_locks(void);
 
 /* An attempt of the test itself, as this context; with the lock, it releases it at once. */

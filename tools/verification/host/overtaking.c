@@ -212,8 +212,8 @@ static void head_of_another_queue_does_not_pass_a_request(void)
 }
 
 /*
- * first queue: W w W, which came at the same time; the last one began to wait much later, but acts
- * as the head at once, since the lock of the one in front is another.
+ * first queue: W w W, which came at the same time. The last waiter began to wait much later. It
+ * acts as the head at once all the same: its predecessor waits for another lock.
  */
 static void head_behind_a_waiter_of_another_lock_does_not_pass_a_request(void)
 {
@@ -239,7 +239,7 @@ static void head_behind_a_waiter_of_another_lock_does_not_pass_a_request(void)
 	end();
 }
 
-/* first queue: W W    second: w    The first has a request, and hands the head and it over. */
+/* first queue: W W    second: w    The first hands the head over, with its request. */
 static void head_after_a_waiter_of_its_lock_needs_not_to_wait_for_long(void)
 {
 	begin();

@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import Failure
+from testbed.common import PROJECT, Failure
 from verification.mutate.layers import ARENA, LAYERS, DoesNotCompile, HostTests, Layer
 from verification.mutate.mutant import FILES, Mutant
 from verification.mutate.processes import Processes, Stopped
@@ -81,6 +81,14 @@ class ChoiceTest(unittest.TestCase):
         for file in FILES:
             with self.subTest(file):
                 self.assertIn("host" if file == ARENA else "kunit", self.layers_of(file, "store"))
+
+    def test_each_host_program_looks_at_some_file(self):
+        # But for that with threads, of which two runs differ.
+        programs = {path.stem for path in (PROJECT / "tools/verification/host").glob("*.c")
+                    if "return test_main(" in path.read_text()}
+        tried = {run[0] for file in FILES
+                 for run in HostTests().arguments(Mutant(file, "f", "store", "", 1, 0, 0, ""))}
+        self.assertEqual(programs - tried, {"threads"})
 
     def test_litmus_tests_alone_look_at_orders(self):
         self.assertEqual(self.layers_of("clh_nb.c", "order"), {"litmus"})
