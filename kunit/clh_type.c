@@ -42,7 +42,8 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 
 static void release(void *lock, struct nbq_node *node)
 {
-	nbq_clh_release(queue_of(lock), node);
+	nbq_held_del(node);
+	nbq_clh_release(node);
 }
 
 static char letter(const struct nbq_node *node)

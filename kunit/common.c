@@ -205,10 +205,14 @@ int nbq_fixture_init_spin(struct kunit *test)
 	return nbq_fixture_init_type(test, &nbq_spin_type);
 }
 
-/* After each case, also after one that was given up half way. */
+/* After each case, also after one that was given up half way. A free lock keeps no node. */
 void nbq_fixture_exit(struct kunit *test)
 {
+	struct nbq_fixture *fixture = test->priv;
+
 	WRITE_ONCE(nbq_fake_clock, NULL);
+	if (fixture && !fixture->type->is_locked(fixture->lock))
+		fixture->type->destroy(fixture->lock);
 	WRITE_ONCE(nbq_pool_elsewhere, NULL);
 	empty_queues();
 }

@@ -119,7 +119,7 @@ static void counts_go_on_from_0_after_a_reset(struct kunit *test)
 	acquire(test);
 	KUNIT_EXPECT_EQ(test, value_of(test, "acquired_uncontended"), 2);
 	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_allocated"), 2);
-	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_freed"), 2);
+	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_reclaimed"), 2);
 }
 
 /* Only its own CPU writes to a count, so a reset must not. */
@@ -154,6 +154,8 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 	nbq_clh_unlock(&second);
 	nbq_clh_unlock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, nbq_event_read("pool_high_water", &three), 0);
+	nbq_clh_destroy(&third);
+	nbq_clh_destroy(&second);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, one, 1);
 	KUNIT_EXPECT_EQ(test, three, 3);

@@ -204,10 +204,10 @@ static void lock_that_rests_in_a_node_of_that_cpu_goes_on(struct kunit *test)
 	unsigned int size = pool->size;
 	struct nbq_fixture *fixture = test->priv;
 
-	/* Before: A, or [] where nodes do not stay; after: the same, of this CPU */
+	/* Before: A, or [] where holders have no node; after: the same, of this CPU */
 	work_on_cpu(pool->cpu, lock_and_unlock_there, fixture);
 	take_away(test, pool);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), fixture->type->traits->tail_stays);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), fixture->type->traits->holder_nodes);
 	fixture->type->lock(fixture->lock);
 	fixture->type->unlock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);

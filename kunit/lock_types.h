@@ -109,11 +109,11 @@ struct nbq_contender {
 
 /* In what the lock types differ */
 struct nbq_traits {
-	/* 1: a node that is abandoned or released as the tail stays in the queue; 0: it is freed */
+	/* 1: a node that is abandoned as the tail stays in the queue; 0: it is freed */
 	unsigned int tail_stays;
 	/*
-	 * 1: the holder has a node, and each acquisition counts; 0: only waiters have nodes,
-	 * and count
+	 * 1: the holder has a node, which stays in the lock, and each acquisition counts; 0: only
+	 * waiters have nodes, and count
 	 */
 	unsigned int holder_nodes;
 	/*

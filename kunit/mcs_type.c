@@ -52,7 +52,8 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 
 static void release(void *lock, struct nbq_node *node)
 {
-	nbq_mcs_release(queue_of(lock), node);
+	nbq_held_del(node);
+	nbq_mcs_release(node);
 }
 
 /* R: only the notification by its predecessor is left to be done with the node. */

@@ -58,7 +58,8 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 
 static void release(void *lock, struct nbq_node *node)
 {
-	nbq_swap_release(queue_of(lock), node);
+	nbq_held_del(node);
+	nbq_swap_release(node);
 }
 
 static char letter(const struct nbq_node *node)

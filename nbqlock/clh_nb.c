@@ -24,14 +24,17 @@
  *	          ^       |              |                          |
  *	          +-------|--- resume ---+                          |
  *	                  |                                         |
- *	                  +-- release --> AVAILABLE --------------->|
- *	                  |                  a successor acquires   |
- *	                  +-- release, as tail ---------------------+
+ *	                  +-- release --> AVAILABLE ----------------+
+ *	                                  at rest    the next holder frees it
  *
  * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned, A is
- * AVAILABLE, [] is the empty queue.
+ * AVAILABLE, [] is the queue of a new lock.
  *
  * Departures from the paper
+ *	A lock that was used keeps the last holder's node, as the textbook CLH lock does: a release
+ *	is one store, and leaves the lock's line to those that enqueue. In print it first tries to
+ *	take the node off the tail. A CPU that runs short of nodes takes back those that it has left
+ *	in locks at rest (queue_lock.h).
  *	The deadline is checked only while the predecessor waits or holds, not between two
  *	abandoned nodes. In print it ends the skipping, too: a free lock behind two abandoned
  *	nodes is then never acquired by attempts without patience, each of which skips one
@@ -58,8 +61,8 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 2 to abandon or to release (swap the tail, then free the node
- * or store prev).
+ * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
+ * prev), 1 to release.
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -76,24 +79,24 @@
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: the predecessor; NULL: the lock was free and is acquired.
+ * Return: the predecessor; NULL: the lock was new and is acquired.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
-	 * Marked: a waiter that was behind this node in its last life, and has put it back
-	 * into the tail, may still poll it. It reads NULL either way.
+	 * Marked: nbq_queue_is_idle() of an attempt that has found the node in the tail in its
+	 * last life may read it now.
 	 */
 	WRITE_ONCE(node->prev, NULL);
 	/*
 	 * Fully ordered. RELEASE: prev = NULL is seen by the successor, which gets the node
 	 * from the tail and polls prev in nbq_clh_poll(); else it could see the AVAILABLE
-	 * of the last life. ACQUIRE, pairs with the swap in nbq_clh_release(): the critical
-	 * section before is over for the attempt that finds NULL; with the predecessor's
-	 * enqueue: its prev = NULL; and with the swap in nbq_clh_abandon(), which puts a
-	 * predecessor back. Full, for the epochs of wait.c: reads after it are not older than
-	 * those of a context that finds the node.
+	 * of the last life. ACQUIRE, pairs with the swap that takes a node out of a lock at rest
+	 * (queue_lock.h): the critical section before is over for the attempt that finds NULL;
+	 * with the predecessor's enqueue: its prev = NULL; and with the swap in
+	 * nbq_clh_abandon(), which puts a predecessor back. Full, for the epochs of wait.c: reads
+	 * after it are not older than those of a context that finds the node.
 	 */
 	return xchg(&lock->tail, node);
 }
@@ -187,29 +190,17 @@ bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_abandon);
 
 /*
- * End the critical section.
+ * End the critical section: H .. -> A ..
  *
- *	[H]		-> []
- *	H succ ..	-> A succ ..
- *
- * With the last store another context may acquire the lock, release it and free its memory:
- * neither the node nor the lock may be accessed after it.
+ * With this store another context may acquire the lock, release it and free its memory: neither the
+ * node nor the lock may be accessed after it.
  */
 VISIBLE_IF_KUNIT
-void nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
+void nbq_clh_release(struct nbq_node *node)
 {
-	nbq_held_del(node);
-	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_enqueue() that reads the NULL: the
-	 * critical section is over for the context that finds the lock free.
-	 */
-	if (cmpxchg_release(&lock->tail, node, NULL) == node) {
-		nbq_node_free_own(node);
-		return;
-	}
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): the critical section is over for
-	 * the waiter that reads AVAILABLE.
+	 * the context that reads AVAILABLE.
 	 */
 	smp_store_release(&node->prev, NBQ_AVAILABLE);
 }
@@ -278,19 +269,13 @@ static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *
 	return nbq_wait_end(&wait, 0);
 }
 
-static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
-{
-	nbq_clh_release(lock, node);
-}
-
 static const struct nbq_queue_ops ops = {
 	.type = NBQ_TYPE_CLH,
 	.enqueue = nbq_clh_enqueue,
 	.wait = wait_in_queue,
 	.resume = nbq_node_resume,
 	.wait_resumed = wait_in_queue,
-	.release = release,
-	.vacate = release,
+	.release = nbq_clh_release,
 	.pred_of = nbq_clh_poll,
 };
 

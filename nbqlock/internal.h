@@ -124,8 +124,6 @@ struct nbq_node {
 	struct nbq_queue *queue;
 	u64 since;
 #ifdef NBQ_QUEUE_LOCKS
-	/** @has_successor: MCS-NB: its successor was known when it acquired the lock */
-	bool has_successor;
 	/** @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it */
 	bool known;
 #endif
@@ -697,7 +695,7 @@ void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
-void nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node);
+void nbq_clh_release(struct nbq_node *node);
 
 struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred);
@@ -708,7 +706,7 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
-void nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
+void nbq_mcs_release(struct nbq_node *node);
 
 struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);
@@ -719,7 +717,7 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred);
 void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred);
-void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node);
+void nbq_swap_release(struct nbq_node *node);
 #endif
 #endif
 

@@ -20,14 +20,14 @@
  *
  * States of a node, by next
  *
- *	                        +-- abandon or release, as tail -----> free (1)
+ *	                        +-- abandon, as tail ----------------> free (1)
  *	  enqueue               |                                        ^
  *	free --> NULL or succ --+-- abandon, forgotten --> LEAVING ----->|
  *	        waits or holds  |                  a successor skips it  |
  *	                        +-- abandon, known --> TRANSIENT ------->| (2)
  *	                        |                  a successor skips it  |
  *	                        +-- release --> AVAILABLE -------------->|
- *	                                         a successor acquires
+ *	                                        at rest  the next holder frees it
  *
  *	LEAVING and TRANSIENT --> NULL: resume, unless a successor skips it.
  *
@@ -37,8 +37,8 @@
  *	    status; the second frees the node.
  *
  * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned
- * (LEAVING), T is abandoned (TRANSIENT), A is AVAILABLE, [] is the empty queue. "pred > W":
- * pred's next is W.
+ * (LEAVING), T is abandoned (TRANSIENT), A is AVAILABLE, [] is the queue of a new lock.
+ * "pred > W": pred's next is W.
  *
  * Departures from the paper
  *	The code page of the report is damaged, and the release is missing; the order of steps
@@ -46,12 +46,14 @@
  *	The deadline is checked only while the predecessor waits or holds. In print it ends
  *	the skipping, too: a free lock behind abandoned nodes is then never acquired by
  *	attempts without patience, each of which adds a node.
+ *	A lock that was used keeps the last holder's node, so that a release does not access the
+ *	lock. In print it publishes, and tries to take the node off the tail after that if it knew
+ *	no successor: when the lock's memory may be freed. A CPU that runs short of nodes takes
+ *	back those that it has left in locks at rest (queue_lock.h).
  *	To abandon, a waiter first tries to take its node off the tail, whether it knows a
- *	successor or not; to release, a holder does so if it knows none. Both publish only if
- *	that fails. In print they publish first, and try the tail after that if they knew no
- *	successor (a waiter that its predecessor knows does not try): the lock is accessed
- *	after the hand-over, when its memory may be freed, and with a nested context of the
- *	same pool the swap of the tail succeeds for the wrong attempt.
+ *	successor or not, and publishes only if that fails. In print it publishes first, and tries
+ *	the tail after that if it knew no successor and its predecessor does not know it: with a
+ *	nested context of the same pool the swap of the tail succeeds for the wrong attempt.
  *	The report's second kind of timeout, while nodes are skipped, does not exist: skipping
  *	does not end. (Its code holds a piece of the missing release, which makes two
  *	holders.)
@@ -72,8 +74,8 @@
  *	paper allocates.
  *
  * Own steps on shared memory: at most 7 to abandon (store prev, be forgotten, swap the tail, swap
- * next, swap the successor's status, read its life, free its node), at most 6 to release (read
- * next, and then as the last five).
+ * next, swap the successor's status, read its life, free its node), at most 4 to release (the last
+ * four of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -90,26 +92,24 @@
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: the predecessor, to which nbq_mcs_link() is to make the node known; NULL: the lock
- * was free and is acquired.
+ * Return: the predecessor, to which nbq_mcs_link() is to make the node known, unless the lock is
+ * at rest; NULL: the lock was new and is acquired.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
-	 * Marked: a waiter that was behind this node in its last life has made it forget that
-	 * by an atomic operation, which nothing but the swaps of the tail orders before
-	 * this store.
+	 * Marked: nbq_queue_is_idle() of an attempt that has found the node in the tail in its
+	 * last life may read it now.
 	 */
 	WRITE_ONCE(node->next, NULL);
-	node->has_successor = false;
 	/*
 	 * Fully ordered. RELEASE: next = NULL comes before the swap in nbq_mcs_link() of the
 	 * successor, which gets the node from the tail; else the store could overwrite the
-	 * link, and the successor would wait for ever. ACQUIRE, pairs with the swap of the
-	 * tail in nbq_mcs_release(): the critical section before is over for the attempt
-	 * that finds NULL; with the predecessor's enqueue; and with the swap of the tail in
-	 * nbq_mcs_abandon(), which puts a predecessor back that has forgotten the node.
+	 * link, and the successor would wait for ever. ACQUIRE, pairs with the swap that takes a
+	 * node out of a lock at rest (queue_lock.h): the critical section before is over for the
+	 * attempt that finds NULL; with the predecessor's enqueue; and with the swap of the tail
+	 * in nbq_mcs_abandon(), which puts a predecessor back that has forgotten the node.
 	 */
 	return xchg(&lock->tail, node);
 }
@@ -192,8 +192,6 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
 	nbq_held_add(node, lock, NBQ_TYPE_MCS);
-	/* In the line that has just been polled. */
-	node->has_successor = READ_ONCE(node->next);
 	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_granted);
@@ -307,38 +305,23 @@ static struct nbq_node *nbq_mcs_resume(struct nbq_node *node)
 }
 
 /*
- * End the critical section.
- *
- *	[H]		-> []
- *	H succ ..	-> A succ ..
+ * End the critical section: H .. -> A ..
  *
  * With the swap of next another context may acquire the lock, release it and free its memory:
  * neither the node nor the lock may be accessed after it. (The successor's node may: it waits
  * to be notified.)
  */
 VISIBLE_IF_KUNIT
-void nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
+void nbq_mcs_release(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *succ;
 
-	nbq_held_del(node);
-	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_enqueue() that reads the NULL: the
-	 * critical section is over for the context that finds the lock free.
-	 */
-	if (!node->has_successor && !READ_ONCE(node->next) &&
-	    cmpxchg_release(&lock->tail, node, NULL) == node) {
-		nbq_node_free_own(node);
-		return;
-	}
 	/*
 	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical
-	 * section is over for the waiter that finds AVAILABLE. ACQUIRE: as in
+	 * section is over for the context that finds AVAILABLE. ACQUIRE: as in
 	 * publish_abandoned().
 	 */
-	succ = xchg(&node->next, NBQ_AVAILABLE);
-	notify_successor(succ, NBQ_AVAILABLE, events);
+	notify_successor(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE, events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_release);
 
@@ -443,19 +426,13 @@ static struct nbq_node *pred_of(const struct nbq_node *node)
 	return state == NBQ_AVAILABLE ? state : NULL;
 }
 
-static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
-{
-	nbq_mcs_release(lock, node);
-}
-
 static const struct nbq_queue_ops ops = {
 	.type = NBQ_TYPE_MCS,
 	.enqueue = nbq_mcs_enqueue,
 	.wait = wait_in_queue,
 	.resume = nbq_mcs_resume,
 	.wait_resumed = wait_resumed,
-	.release = release,
-	.vacate = release,
+	.release = nbq_mcs_release,
 	.pred_of = pred_of,
 };
 

@@ -23,13 +23,12 @@
 /**
  * struct nbq_queue_ops - the steps of a strict queue lock
  * @type: which it is
- * @enqueue: enqueue the node. Return: the predecessor; NULL: the lock is acquired
+ * @enqueue: enqueue the node. Return: the predecessor; NULL: the lock was new, and is acquired
  * @wait: wait behind the predecessor. Return: 0: the lock is acquired; or -ETIMEDOUT, -EDEADLK
  * @resume: resume the place at which the node may stand abandoned, in a queue of this type. Return:
  *	the predecessor; NULL: a successor has skipped it
  * @wait_resumed: as @wait, of a node whose place was resumed
- * @release: end the critical section
- * @vacate: the same; and if no context is queued behind the node, it is freed
+ * @release: end the critical section. The node stays in the queue, with or without a successor
  * @pred_of: the predecessor of an abandoned node; %NBQ_AVAILABLE: the node is the one that
  *	makes the lock available; NULL: a context waits or holds with the node. ACQUIRE: the
  *	accesses to the node before it said so are over
@@ -43,8 +42,7 @@ struct nbq_queue_ops {
 	int (*wait_resumed)(struct nbq_queue_lock *lock, struct nbq_node *node,
 			    struct nbq_node *pred, struct nbq_deadline deadline,
 			    struct lockdep_map *waits, unsigned long ip);
-	void (*release)(struct nbq_queue_lock *lock, struct nbq_node *node);
-	void (*vacate)(struct nbq_queue_lock *lock, struct nbq_node *node);
+	void (*release)(struct nbq_node *node);
 	struct nbq_node *(*pred_of)(const struct nbq_node *node);
 };
 
@@ -109,6 +107,32 @@ static __always_inline bool nbq_queue_is_idle(const struct nbq_queue_lock *lock,
 	       READ_ONCE(node->free_seq) == freed;
 }
 
+/*
+ * Enqueue the node, behind the one at rest where the lock is free:
+ *
+ *	[]	-> H		NULL
+ *	A	-> H		NULL
+ *	.. pred	-> .. pred W	pred
+ *
+ * A lock that was used keeps the node of the last holder until the next one frees it. Where that
+ * was this CPU, it has two nodes in turn: the one that stays in the lock, and the hint.
+ *
+ * Return: the predecessor; NULL: the lock is acquired.
+ */
+static __always_inline struct nbq_node *
+nbq_queue_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_pool *pool,
+		  const struct nbq_queue_ops *ops)
+{
+	struct nbq_node *pred = ops->enqueue(lock, node);
+
+	if (!pred || ops->pred_of(pred) != NBQ_AVAILABLE)
+		return pred;
+	if (pred->pool == pool)
+		WRITE_ONCE(pool->hint, pred);
+	nbq_node_reclaim(pred, &pool->events);
+	return NULL;
+}
+
 /* The lock was free. */
 static __always_inline int nbq_queue_acquired(struct nbq_queue_lock *lock,
 					      struct nbq_node *node, struct nbq_pool *pool,
@@ -169,7 +193,7 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 		nbq_queue_end_contention(lock, &deadline, -ENOMEM, ip);
 		return -ENOMEM;
 	}
-	pred = ops->enqueue(lock, node);
+	pred = nbq_queue_enqueue(lock, node, pool, ops);
 	if (pred) {
 		node->stays = stays;
 		node->resumed = false;
@@ -198,7 +222,7 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 	node = nbq_node_alloc_hint(pool);
 	if (unlikely(!node))
 		return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, ops);
-	pred = ops->enqueue(lock, node);
+	pred = nbq_queue_enqueue(lock, node, pool, ops);
 	if (unlikely(pred)) {
 		node->stays = false;
 		node->resumed = false;
@@ -274,7 +298,8 @@ static __always_inline void nbq_queue_unlock(struct nbq_queue_lock *lock, unsign
 	spin_release(nbq_dep_map_of(lock), ip);
 	/* Before the lock is seen to be free: writes to devices are in order. */
 	mmiowb_spin_unlock();
-	ops->release(lock, node);
+	nbq_held_del(node);
+	ops->release(node);
 	preempt_enable();
 }
 
@@ -309,14 +334,20 @@ static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct 
 	if (!nbq_node_try_alloc(spare))
 		return;
 	nbq_node_allocated(pool, spare);
-	pred = ops->enqueue(lock, spare);
-	spare->stays = false;
-	spare->resumed = false;
+	pred = nbq_queue_enqueue(lock, spare, pool, ops);
 	if (!pred)
 		nbq_held_add(spare, lock, ops->type);
 	else if (ops->wait(lock, spare, pred, nbq_deadline_of_visit(), NULL, 0))
 		return;
-	ops->vacate(lock, spare);
+	nbq_held_del(spare);
+	/*
+	 * RELEASE, pairs with the ACQUIRE of the swap of the tail that finds NULL, in the next
+	 * enqueue: the critical section is over.
+	 */
+	if (cmpxchg_release(&lock->tail, spare, NULL) == spare)
+		nbq_node_free_own(spare);
+	else
+		ops->release(spare);
 }
 
 /*

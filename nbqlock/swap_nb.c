@@ -21,7 +21,7 @@
  *
  *	  enqueue
  *	free --> NULL or succ --+-- release --> AVAILABLE ------------> free
- *	        waits or holds  |                 a successor acquires
+ *	        waits or holds  |                 at rest; the next holder frees it
  *	                        +-- abandon --> LEAVING --------------> free
  *	                                        a successor skips it (1)
  *
@@ -38,7 +38,8 @@
  *	A new lock has no node: the first attempt finds tail = NULL, as if it had found and
  *	freed the AVAILABLE dummy that the paper leaves to be imagined. So making a lock
  *	cannot fail, and a static one needs nothing. From the first release on, the last
- *	holder's node stays in the lock, and is that dummy.
+ *	holder's node stays in the lock, and is that dummy. An attempt that finds it there does
+ *	not make itself known to it.
  *	In print, the release stores AVAILABLE in prev, which no waiter polls. Here it swaps it
  *	into next and notifies the successor, as an abandoned node does.
  *	The deadline is checked only while the predecessor waits or holds. In print it ends
@@ -79,8 +80,8 @@
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: the predecessor, to which nbq_swap_link() is to make the node known; NULL: the lock
- * was new and is acquired.
+ * Return: the predecessor, to which nbq_swap_link() is to make the node known, unless the lock is
+ * at rest; NULL: the lock was new and is acquired.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
@@ -94,8 +95,8 @@ struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *
 	 * Fully ordered. RELEASE: next = NULL comes before the swap in nbq_swap_link() of the
 	 * successor, which gets the node from the tail; else the store could overwrite the
 	 * link, and the successor would wait for ever. ACQUIRE, pairs with the predecessor's
-	 * enqueue: the same; and with the swap in vacate(): the critical section before is over for
-	 * the attempt that finds NULL.
+	 * enqueue: the same; and with the swap that takes a node out of a lock at rest
+	 * (queue_lock.h): the critical section before is over for the attempt that finds NULL.
 	 */
 	return xchg(&lock->tail, node);
 }
@@ -241,34 +242,23 @@ static struct nbq_node *nbq_swap_resume(struct nbq_node *node)
 }
 
 /*
- * End the critical section.
- *
- *	[H]		-> A
- *	H > succ ..	-> A succ ..
+ * End the critical section: H .. -> A ..
  *
  * With the swap of next another context may acquire the lock, release it and free its memory:
  * neither the node nor the lock may be accessed after it. (The successor's node may: it waits
  * to be notified.)
  */
-static void publish_available(struct nbq_node *node)
+VISIBLE_IF_KUNIT
+void nbq_swap_release(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *succ;
 
 	/*
 	 * Fully ordered, pairs with nbq_swap_link() and pred_of(). RELEASE: the critical
-	 * section is over for the waiter that finds AVAILABLE. ACQUIRE: as in
+	 * section is over for the context that finds AVAILABLE. ACQUIRE: as in
 	 * publish_abandoned().
 	 */
-	succ = xchg(&node->next, NBQ_AVAILABLE);
-	notify_successor(succ, NBQ_AVAILABLE, events);
-}
-
-VISIBLE_IF_KUNIT
-void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
-{
-	nbq_held_del(node);
-	publish_available(node);
+	notify_successor(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE, events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_release);
 
@@ -349,25 +339,11 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 	return nbq_wait_end(&wait, 0);
 }
 
-/* Wait behind pred, which is mostly the last holder's node. */
 static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
-	struct nbq_node *state = nbq_swap_link(node, pred);
-
-	/* An attempt that was announced as a wait ends as one. */
-	if (state != NBQ_AVAILABLE || deadline.announced)
-		return wait_linked(lock, node, pred, deadline, waits, ip, state);
-	/*
-	 * If this CPU was the last holder, that node is its own: next time it takes the free
-	 * one of the two, as the node allocated last stays in the lock.
-	 */
-	if (pred->pool == node->pool)
-		WRITE_ONCE(node->pool->hint, pred);
-	nbq_swap_granted(lock, node, pred);
-	node->pool->events.acquired_uncontended++;
-	return 0;
+	return wait_linked(lock, node, pred, deadline, waits, ip, nbq_swap_link(node, pred));
 }
 
 static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node,
@@ -391,33 +367,13 @@ static struct nbq_node *pred_of(const struct nbq_node *node)
 	return state == NBQ_AVAILABLE ? state : NULL;
 }
 
-static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
-{
-	nbq_swap_release(lock, node);
-}
-
-/* As nbq_swap_release(): [H] -> [], for which a swap alone is not enough. */
-static void vacate(struct nbq_queue_lock *lock, struct nbq_node *node)
-{
-	nbq_held_del(node);
-	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_swap_enqueue() that reads the NULL: the critical
-	 * section is over. No node was linked to this one, which was the tail.
-	 */
-	if (cmpxchg_release(&lock->tail, node, NULL) == node)
-		nbq_node_free_own(node);
-	else
-		publish_available(node);
-}
-
 static const struct nbq_queue_ops ops = {
 	.type = NBQ_TYPE_SWAP,
 	.enqueue = nbq_swap_enqueue,
 	.wait = wait_in_queue,
 	.resume = nbq_swap_resume,
 	.wait_resumed = wait_resumed,
-	.release = release,
-	.vacate = vacate,
+	.release = nbq_swap_release,
 	.pred_of = pred_of,
 };
 

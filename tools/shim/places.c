@@ -142,7 +142,7 @@ bool shim_node_word_changes(unsigned int word)
 	       word == offsetof(struct nbq_node, held_seq) / WORD ||
 	       word == offsetof(struct nbq_node, queue) / WORD ||
 	       word == offsetof(struct nbq_node, since) / WORD ||
-	       word == offsetof(struct nbq_node, has_successor) / WORD ||
+	       word == offsetof(struct nbq_node, known) / WORD ||
 	       word == offsetof(struct nbq_node, nested) / WORD;
 }
 

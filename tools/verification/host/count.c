@@ -60,18 +60,17 @@ struct subject {
 	((const unsigned int []){ (atomics), (reads), (writes) })
 
 static const struct subject subjects[] = {
-	/* A swap to enter, a compare-and-swap to release, as CLH-NB in print. */
-	{ .ops = &stress_clh_nb, .here = TRIPLE(2, 0, 0), .atomics_only = true },
 	/*
-	 * One less than MCS-NB in print, which publishes AVAILABLE by a swap
-	 * before it tries to take itself off the tail.
+	 * A swap to enter, as the textbook CLH lock. CLH-NB in print has a compare-and-swap to
+	 * release, besides.
+	 */
+	{ .ops = &stress_clh_nb, .here = TRIPLE(1, 0, 0), .atomics_only = true },
+	/*
+	 * A swap to enter, and one to release. MCS-NB in print tries to take itself off the tail
+	 * after that.
 	 */
 	{ .ops = &stress_mcs_nb, .here = TRIPLE(2, 0, 0), .atomics_only = true },
-	/*
-	 * Two swaps to acquire, of the tail and of the last holder's next, and
-	 * one to release.
-	 */
-	{ .ops = &stress_swap_nb, .here = TRIPLE(3, 0, 0), .atomics_only = true },
+	{ .ops = &stress_swap_nb, .here = TRIPLE(2, 0, 0), .atomics_only = true },
 	/*
 	 * One compare-and-swap to acquire, one store to release; and a read of whether this
 	 * CPU has left a place, which it would resume.

@@ -49,15 +49,15 @@
 #define NBQ_TYPE		nbq_clh
 #define DEFINE_NBQ_X		DEFINE_NBQ_CLH
 #define STEPS_TO_ABANDON	2
-#define STEPS_TO_RELEASE	2
-#define NODES_KEPT		0
+#define STEPS_TO_RELEASE	1
+#define NODES_KEPT		1
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_MCS)
 #define NBQ_TYPE		nbq_mcs
 #define DEFINE_NBQ_X		DEFINE_NBQ_MCS
 #define STEPS_TO_ABANDON	7
-#define STEPS_TO_RELEASE	6
-#define NODES_KEPT		0
+#define STEPS_TO_RELEASE	4
+#define NODES_KEPT		1
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_SWAP)
 #define NBQ_TYPE		nbq_swap

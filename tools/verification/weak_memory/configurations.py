@@ -165,7 +165,6 @@ WEAKENINGS = (
     Weakening("nbq_clh_enqueue order xchg(&lock->tail, node): xchg_release", "clh", "resumed"),
     Weakening("nbq_clh_enqueue store WRITE_ONCE(node->prev, NULL)", "clh", "resumed"),
     Weakening("nbq_clh_poll order", "clh", "resumed"),
-    Weakening("nbq_clh_release order cmpxchg_release", "clh", "resumed"),
     Weakening("nbq_clh_release order smp_store_release", "clh", "resumed"),
     Weakening("nbq_clh_release order smp_store_release", "clh", "resumed", "lkmm"),
     Weakening("nbq_node_try_alloc order", "swap", "at_rest_destroyed"),
@@ -176,12 +175,13 @@ WEAKENINGS = (
     # MCS-NB and swap-only: the link, and what abandons.
     Weakening("nbq_mcs_link order xchg(&pred->next, node): xchg_acquire", "mcs", "resumed"),
     Weakening("nbq_mcs_link order xchg(&pred->next, node): xchg_release", "mcs", "resumed"),
-    Weakening("nbq_mcs_release order cmpxchg_release", "mcs", "resumed"),
+    Weakening("nbq_mcs_release order xchg(&node->next, NBQ_AVAILABLE): xchg_acquire", "mcs",
+              "resumed"),
     Weakening("nbq_swap_link order xchg(&pred->next, node): xchg_acquire", "swap", "resumed"),
     Weakening("nbq_swap_link order xchg(&pred->next, node): xchg_release", "swap", "resumed"),
     Weakening("publish_abandoned order xchg(&node->next, NBQ_LEAVING): xchg_acquire", "swap",
               "resumed"),
-    Weakening("publish_available order xchg(&node->next, NBQ_AVAILABLE): xchg_acquire", "swap",
+    Weakening("nbq_swap_release order xchg(&node->next, NBQ_AVAILABLE): xchg_acquire", "swap",
               "resumed"),
     # The hybrid: the lock, and its queue.
     Weakening("nbq_bare_spin_unlock order", "spin", "newcomers"),
