@@ -52,7 +52,7 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 
 static void release(void *lock, struct nbq_node *node)
 {
-	nbq_held_del(node);
+	nbq_held_take(node->pool, lock);
 	nbq_mcs_release(node);
 }
 

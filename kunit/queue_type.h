@@ -31,7 +31,7 @@ static bool enqueue(void *lock, struct nbq_contender *contender)
 	contender->pred = STEP(enqueue)(queue_of(lock), contender->node);
 	if (contender->pred)
 		return false;
-	nbq_held_add(contender->node, lock, LOCK_TYPE);
+	nbq_held_add(contender->node->pool, contender->node, lock, LOCK_TYPE);
 	return true;
 }
 

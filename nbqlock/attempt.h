@@ -44,7 +44,7 @@ static __always_inline bool nbq_attempt_is_tracked(const struct lockdep_map *map
 }
 
 /**
- * nbq_attempt_begin() - Tell lockdep of an attempt that waits.
+ * nbq_attempt_record() - Tell lockdep of an attempt that waits.
  * @map: of the lock
  * @deadline: the patience of the attempt
  * @subclass: of the lock's class
@@ -54,45 +54,47 @@ static __always_inline bool nbq_attempt_is_tracked(const struct lockdep_map *map
  * would never be reported.
  *
  * Context: Any, preemption off.
- * Return: @map if lockdep has recorded that this context waits; else NULL.
  */
-static __always_inline struct lockdep_map *
-nbq_attempt_begin(struct lockdep_map *map, const struct nbq_deadline *deadline,
-		  unsigned int subclass, unsigned long ip)
+static __always_inline void nbq_attempt_record(struct lockdep_map *map,
+					       struct nbq_deadline *deadline,
+					       unsigned int subclass, unsigned long ip)
 {
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	deadline->subclass = subclass;
 	if (!nbq_attempt_waits(deadline) || !nbq_attempt_is_tracked(map))
-		return NULL;
+		return;
+	deadline->waits = map;
 	spin_acquire(map, subclass, 0, ip);
-	return map;
+#endif
 }
 
 /**
- * nbq_attempt_end() - Tell lockdep what came of an attempt.
+ * nbq_attempt_end() - The attempt is over, for preemption and lockdep.
  * @map: of the lock
- * @waits: what nbq_attempt_begin() has returned
+ * @deadline: that of the attempt, with what was recorded of it
  * @ret: 0 if the lock was acquired
- * @subclass: of the lock's class
  * @ip: the caller of the operation
  *
  * Context: Any. Turns preemption on if the attempt has failed.
  * Return: @ret.
  */
-static __always_inline int
-nbq_attempt_end(struct lockdep_map *map, struct lockdep_map *waits, int ret,
-		unsigned int subclass, unsigned long ip)
+static __always_inline int nbq_attempt_end(struct lockdep_map *map,
+					   const struct nbq_deadline *deadline, int ret,
+					   unsigned long ip)
 {
-	if (ret) {
-		if (waits)
-			spin_release(waits, ip);
+	if (!ret)
+		mmiowb_spin_lock();
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	if (ret && deadline->waits)
+		spin_release(deadline->waits, ip);
+	else if (!ret && deadline->waits)
+		lock_acquired(deadline->waits, ip);
+	else if (!ret)
+		spin_acquire(map, deadline->subclass, 1, ip);
+#endif
+	if (ret)
 		preempt_enable();
-		return ret;
-	}
-	mmiowb_spin_lock();
-	if (waits)
-		lock_acquired(waits, ip);
-	else
-		spin_acquire(map, subclass, 1, ip);
-	return 0;
+	return ret;
 }
 
 /* An attempt that began at that time has failed, and this context, encoded, holds the lock. */

@@ -238,9 +238,12 @@ static int compete(union nbq_bare_spin *lock, struct nbq_place *place, struct nb
 	return ret;
 }
 
-static int try_once(union nbq_bare_spin *lock, struct nbq_pool *pool, u16 context)
+/* An attempt without patience, at a lock in which something stands. */
+static int try_once(union nbq_bare_spin *lock)
 {
-	if (try_steal(lock, pool, context, true))
+	struct nbq_pool *pool = nbq_this_pool();
+
+	if (try_steal(lock, pool, nbq_this_context(pool), true))
 		return 0;
 	pool->events.failed_tries++;
 	return -EBUSY;
@@ -251,8 +254,7 @@ static int try_once(union nbq_bare_spin *lock, struct nbq_pool *pool, u16 contex
  * the lock is polled: else attempts with little patience would take its line from one another.
  */
 static noinline int acquire_slowpath_unless(union nbq_bare_spin *lock,
-					    struct nbq_deadline deadline,
-					    struct lockdep_map *waits, unsigned long ip,
+					    struct nbq_deadline deadline, unsigned long ip,
 					    struct nbq_condition *unless)
 {
 	struct nbq_pool *pool = nbq_this_pool();
@@ -264,14 +266,12 @@ static noinline int acquire_slowpath_unless(union nbq_bare_spin *lock,
 		.lock = lock,
 		.held_by = &lock->state.holder,
 		.error = -ETIMEDOUT,
-		NBQ_WAIT_STAT(waits, ip)
+		.ip = ip,
 	};
 	struct nbq_place place = {};
 	bool late = pool->late_for == lock;
 	int ret = 1;
 
-	if (nbq_deadline_is_none(&deadline))
-		return try_once(lock, pool, wait.context);
 	nbq_place_resume(&place, &wait);
 	/*
 	 * An attempt after one whose patience was over enqueues without a poll of the lock, if its
@@ -298,13 +298,6 @@ static noinline int acquire_slowpath_unless(union nbq_bare_spin *lock,
 	return nbq_wait_end(&wait, ret);
 }
 
-/* One argument less: the sixth would cost the callers a register before they need this. */
-static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-				     struct lockdep_map *waits, unsigned long ip)
-{
-	return acquire_slowpath_unless(lock, deadline, waits, ip, NULL);
-}
-
 /* Take a lock in which nothing stands. */
 static __always_inline bool take_uncontended(union nbq_bare_spin *lock)
 {
@@ -314,47 +307,47 @@ static __always_inline bool take_uncontended(union nbq_bare_spin *lock)
 	       nbq_spin_take(lock, &state, nbq_this_context(nbq_this_pool()), 0);
 }
 
-/*
- * The acquisition, without preemption and lockdep.
- * @waits, @ip: for lock_stat, see nbq_wait_announce()
- */
+/* The acquisition, without preemption and lockdep. @ip: the caller of the operation; 0: not known */
 int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-			  struct lockdep_map *waits, unsigned long ip)
+			  unsigned long ip)
 {
 	bool may_resume = nbq_may_have_abandoned(nbq_this_pool(), lock) &&
 			  !nbq_deadline_is_none(&deadline);
 
 	if (likely(!may_resume && take_uncontended(lock)))
 		return 0;
-	return acquire_slowpath(lock, deadline, waits, ip);
+	if (nbq_deadline_is_none(&deadline))
+		return try_once(lock);
+	return acquire_slowpath_unless(lock, deadline, ip, NULL);
 }
 
 /* The same; a condition may end the wait, or the caller learns of the holder that was judged. */
 int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-				 struct lockdep_map *waits, unsigned long ip,
-				 struct nbq_condition *unless)
+				 unsigned long ip, struct nbq_condition *unless)
 {
 	if (likely(!nbq_may_have_abandoned(nbq_this_pool(), lock) && take_uncontended(lock)))
 		return 0;
-	return acquire_slowpath_unless(lock, deadline, waits, ip, unless);
+	if (nbq_deadline_is_none(&deadline))
+		return try_once(lock);
+	return acquire_slowpath_unless(lock, deadline, ip, unless);
 }
 
 /* An attempt that cannot fail has found a deadlock, or a holder that has stopped for good. */
-void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct lockdep_map *waits,
+void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 				      unsigned long ip)
 {
 	const u16 *held_by = &lock->state.holder;
-	struct nbq_retries retries = nbq_retries_begin(lock, held_by, waits, ip);
+	struct nbq_retries retries = nbq_retries_begin(&deadline, lock, held_by, ip);
 
 	do {
 		cpu_relax();
-	} while (acquire_slowpath(lock, retries.never, waits, ip));
+	} while (acquire_slowpath_unless(lock, retries.never, ip, NULL));
 	nbq_retries_end(&retries, lock, held_by, ip);
 }
 
 int nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns)
 {
-	return nbq_bare_spin_acquire(lock, nbq_deadline_after(patience_ns), NULL, 0);
+	return nbq_bare_spin_acquire(lock, nbq_deadline_after(patience_ns), 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock_timeout);
 
@@ -363,21 +356,22 @@ int nbq_bare_spin_lock_unless(union nbq_bare_spin *lock, s64 patience_ns, nbq_st
 {
 	struct nbq_condition unless = { .stop = stop, .arg = arg };
 
-	return nbq_bare_spin_acquire_unless(lock, nbq_deadline_after(patience_ns), NULL, 0,
-					    &unless);
+	return nbq_bare_spin_acquire_unless(lock, nbq_deadline_after(patience_ns), 0, &unless);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock_unless);
 
 bool nbq_bare_spin_trylock(union nbq_bare_spin *lock)
 {
-	return !nbq_bare_spin_acquire(lock, nbq_deadline_none(), NULL, 0);
+	return !nbq_bare_spin_acquire(lock, nbq_deadline_none(), 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_trylock);
 
 void nbq_bare_spin_lock(union nbq_bare_spin *lock)
 {
-	if (unlikely(nbq_bare_spin_acquire(lock, nbq_deadline_at(KTIME_MAX), NULL, 0)))
-		nbq_bare_spin_acquire_deadlocked(lock, NULL, 0);
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+
+	if (unlikely(nbq_bare_spin_acquire(lock, never, 0)))
+		nbq_bare_spin_acquire_deadlocked(lock, never, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock);
 

@@ -143,7 +143,7 @@ VISIBLE_IF_KUNIT
 void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
-	nbq_held_add(node, lock, NBQ_TYPE_CLH);
+	nbq_held_add(node->pool, node, lock, NBQ_TYPE_CLH);
 	nbq_node_reclaim(pred, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
@@ -245,8 +245,7 @@ static bool spin_on_pred(struct nbq_node *node, struct nbq_node **pred, struct n
  */
 static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 				  struct nbq_node *pred,
-				  struct nbq_deadline deadline,
-				  struct lockdep_map *waits, unsigned long ip)
+				  struct nbq_deadline deadline, unsigned long ip)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
@@ -256,7 +255,7 @@ static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *
 		.nested = nbq_attempt_enter(node->pool),
 		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
-		NBQ_WAIT_STAT(waits, ip)
+		.ip = ip,
 	};
 
 	if (!spin_on_pred(node, &pred, &wait)) {

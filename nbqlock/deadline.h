@@ -18,6 +18,8 @@
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
 
+struct lockdep_map;
+
 /**
  * struct nbq_deadline - the patience of one attempt
  * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never. While @relative, how long
@@ -29,8 +31,10 @@
  *	attempts, which make one wait together
  * @visits: it is no attempt of the caller's, but takes nodes back from a lock at rest: it is
  *	neither counted as an attempt nor traced as a wait
+ * @waits: for lockdep: the lock's map, if the attempt is recorded as one that waits; or NULL
+ * @subclass: for lockdep: of the lock's class
  *
- * Two registers: an attempt that does not wait never reads it.
+ * Two registers without lockdep: an attempt that does not wait never reads it.
  */
 struct nbq_deadline {
 	ktime_t at;
@@ -39,6 +43,10 @@ struct nbq_deadline {
 	bool traced;
 	bool retried;
 	bool visits;
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	struct lockdep_map *waits;
+	unsigned int subclass;
+#endif
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -94,10 +102,10 @@ static inline struct nbq_deadline nbq_deadline_none(void)
 	return nbq_deadline_after(0);
 }
 
-/* The same, to take nodes back. Marked as announced, so that it is not announced. */
+/* The same, to take nodes back. */
 static inline struct nbq_deadline nbq_deadline_of_visit(void)
 {
-	return (struct nbq_deadline){ .relative = true, .announced = true, .visits = true };
+	return (struct nbq_deadline){ .relative = true, .visits = true };
 }
 
 /*

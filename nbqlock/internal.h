@@ -367,11 +367,10 @@ static inline bool nbq_pool_is_ready(struct nbq_pool *pool)
 
 /* bare_spin.c */
 int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-			  struct lockdep_map *waits, unsigned long ip);
+			  unsigned long ip);
 int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-				 struct lockdep_map *waits, unsigned long ip,
-				 struct nbq_condition *unless);
-void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct lockdep_map *waits,
+				 unsigned long ip, struct nbq_condition *unless);
+void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 				      unsigned long ip);
 
 /* spin_queue.c */
@@ -410,20 +409,20 @@ static inline bool nbq_node_try_alloc(struct nbq_node *node)
 }
 
 #ifdef NBQ_QUEUE_LOCKS
-static inline void nbq_node_allocated(struct nbq_pool *pool, struct nbq_node *node)
+static inline void nbq_node_allocated(struct nbq_pool *pool, struct nbq_node *node, bool nested)
 {
-	WRITE_ONCE(node->nested, pool->attempts);
+	WRITE_ONCE(node->nested, nested);
 	pool->events.nodes_allocated++;
 }
 
 /* Allocate the node allocated last: nearly always free again, and in the cache. */
-static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool)
+static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool, bool nested)
 {
 	struct nbq_node *node = READ_ONCE(pool->hint);
 
 	if (unlikely(!node || !nbq_node_try_alloc(node)))
 		return NULL;
-	nbq_node_allocated(pool, node);
+	nbq_node_allocated(pool, node, nested);
 	return node;
 }
 
@@ -433,14 +432,14 @@ static inline struct nbq_node *nbq_node_alloc_any(struct nbq_pool *pool)
 	struct nbq_node *node = nbq_node_search(pool);
 
 	if (likely(node))
-		nbq_node_allocated(pool, node);
+		nbq_node_allocated(pool, node, pool->attempts);
 	return node;
 }
 
 /* Allocate a node of the running context's pool, at once or not at all. */
 static inline struct nbq_node *nbq_node_alloc(struct nbq_pool *pool)
 {
-	return nbq_node_alloc_hint(pool) ?: nbq_node_alloc_any(pool);
+	return nbq_node_alloc_hint(pool, pool->attempts) ?: nbq_node_alloc_any(pool);
 }
 #endif
 
@@ -527,6 +526,13 @@ static inline unsigned int nbq_place_hash(const void *lock)
 static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const void *lock)
 {
 	return unlikely(pool->abandoned_in) && pool->abandoned_in & BIT(nbq_place_hash(lock));
+}
+
+/* The same, or is another attempt of this pool below this one? What is rare, by one branch. */
+static inline bool nbq_is_nested_or_has_abandoned(const struct nbq_pool *pool, const void *lock)
+{
+	return unlikely(pool->attempts | pool->abandoned_in) &&
+	       (pool->attempts || nbq_may_have_abandoned(pool, lock));
 }
 
 /*
@@ -634,10 +640,9 @@ static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
  * whose line is for contexts that enqueue. An interrupt in between sees a whole list, with this
  * lock or without it, and leaves it as it was.
  */
-static inline void nbq_held_add(struct nbq_node *node, const void *lock, enum nbq_type type)
+static inline void nbq_held_add(struct nbq_pool *pool, struct nbq_node *node, const void *lock,
+				enum nbq_type type)
 {
-	struct nbq_pool *pool = node->pool;
-
 	WRITE_ONCE(node->lock, lock);
 	node->type = type;
 	node->held_seq = node->alloc_seq;
@@ -655,14 +660,18 @@ static inline struct nbq_node *nbq_held_find(const struct nbq_pool *pool, const 
 	return node;
 }
 
-/* The running context is about to release the lock that it holds with this node. */
-static inline void nbq_held_del(struct nbq_node *node)
+/* The same, of a context that is about to release the lock: off the list with it. */
+static inline struct nbq_node *nbq_held_take(struct nbq_pool *pool, const void *lock)
 {
-	struct nbq_node **link = &node->pool->held;
+	struct nbq_node **link = &pool->held, *node = READ_ONCE(*link);
 
-	while (unlikely(*link != node))
-		link = &(*link)->below;
-	WRITE_ONCE(*link, node->below);
+	while (unlikely(node && READ_ONCE(node->lock) != lock)) {
+		link = &node->below;
+		node = READ_ONCE(*link);
+	}
+	if (likely(node))
+		WRITE_ONCE(*link, node->below);
+	return node;
 }
 #endif
 

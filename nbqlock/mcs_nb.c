@@ -191,7 +191,7 @@ VISIBLE_IF_KUNIT
 void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
-	nbq_held_add(node, lock, NBQ_TYPE_MCS);
+	nbq_held_add(node->pool, node, lock, NBQ_TYPE_MCS);
 	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_granted);
@@ -361,8 +361,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
  * node was enqueued.
  */
 static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *node,
-				struct nbq_node *pred, struct nbq_deadline deadline,
-				struct lockdep_map *waits, unsigned long ip,
+				struct nbq_node *pred, struct nbq_deadline deadline, unsigned long ip,
 				struct nbq_node *state)
 {
 	struct nbq_wait wait = {
@@ -373,7 +372,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.nested = nbq_attempt_enter(node->pool),
 		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
-		NBQ_WAIT_STAT(waits, ip)
+		.ip = ip,
 	};
 	unsigned long skipped = 0;
 
@@ -396,18 +395,16 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 }
 
 static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
-			 struct nbq_node *pred, struct nbq_deadline deadline,
-			 struct lockdep_map *waits, unsigned long ip)
+			 struct nbq_node *pred, struct nbq_deadline deadline, unsigned long ip)
 {
-	return wait_linked(lock, node, pred, deadline, waits, ip, nbq_mcs_link(node, pred));
+	return wait_linked(lock, node, pred, deadline, ip, nbq_mcs_link(node, pred));
 }
 
 /* A node that pred has known all the time has been notified, or will be. */
 static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node,
-			struct nbq_node *pred, struct nbq_deadline deadline,
-			struct lockdep_map *waits, unsigned long ip)
+			struct nbq_node *pred, struct nbq_deadline deadline, unsigned long ip)
 {
-	return wait_linked(lock, node, pred, deadline, waits, ip,
+	return wait_linked(lock, node, pred, deadline, ip,
 			   node->known ? NULL : nbq_mcs_link(node, pred));
 }
 

@@ -37,11 +37,11 @@ struct nbq_queue_ops {
 	enum nbq_type type;
 	struct nbq_node *(*enqueue)(struct nbq_queue_lock *lock, struct nbq_node *node);
 	int (*wait)(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-		    struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip);
+		    struct nbq_deadline deadline, unsigned long ip);
 	struct nbq_node *(*resume)(struct nbq_node *node);
 	int (*wait_resumed)(struct nbq_queue_lock *lock, struct nbq_node *node,
 			    struct nbq_node *pred, struct nbq_deadline deadline,
-			    struct lockdep_map *waits, unsigned long ip);
+			    unsigned long ip);
 	void (*release)(struct nbq_node *node);
 	struct nbq_node *(*pred_of)(const struct nbq_node *node);
 };
@@ -134,13 +134,12 @@ nbq_queue_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq
 }
 
 /* The lock was free. */
-static __always_inline int nbq_queue_acquired(struct nbq_queue_lock *lock,
-					      struct nbq_node *node, struct nbq_pool *pool,
-					      const struct nbq_queue_ops *ops)
+static __always_inline void nbq_queue_acquired(struct nbq_queue_lock *lock,
+					       struct nbq_node *node, struct nbq_pool *pool,
+					       const struct nbq_queue_ops *ops)
 {
-	nbq_held_add(node, lock, ops->type);
+	nbq_held_add(pool, node, lock, ops->type);
 	pool->events.acquired_uncontended++;
-	return 0;
 }
 
 /* An attempt is over that may have been announced as a wait, and has not waited. */
@@ -162,13 +161,13 @@ static inline int nbq_queue_failed_try(struct nbq_pool *pool)
 }
 
 /*
- * The attempt has no patience, or contention is traced, or the node allocated last is in use,
- * or a node was abandoned: what precedes its place in the queue.
+ * The attempt has no patience, or contention is traced, or the node allocated last is in use, or a
+ * node was abandoned, or the attempt is nested: what precedes its place in the queue.
  */
-static noinline int
-nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-			   struct lockdep_map *waits, unsigned long ip,
-			   const struct nbq_queue_ops *ops)
+static __always_inline int nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock,
+						      struct nbq_deadline deadline,
+						      unsigned long ip,
+						      const struct nbq_queue_ops *ops)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	/* Simulated, mcs_nb, 64 CPUs on 8 sockets, 400 ns: else 0.56 of the acquisitions. */
@@ -180,12 +179,12 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {
 		if (nbq_deadline_is_none(&deadline))
 			return nbq_queue_failed_try(pool);
-		nbq_wait_announce(&deadline, lock, waits, ip);
+		nbq_wait_announce(&deadline, lock, ip);
 		trace_nbq_wait_begin(lock, NULL, ip);
 	}
 	node = nbq_resume(pool, lock, ops->type, ops->resume, &pred);
 	if (node)
-		return ops->wait_resumed(lock, node, pred, deadline, waits, ip);
+		return ops->wait_resumed(lock, node, pred, deadline, ip);
 	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
 		if (nbq_deadline_is_none(&deadline))
@@ -197,38 +196,81 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 	if (pred) {
 		node->stays = stays;
 		node->resumed = false;
-		return ops->wait(lock, node, pred, deadline, waits, ip);
+		return ops->wait(lock, node, pred, deadline, ip);
 	}
 	nbq_queue_end_contention(lock, &deadline, 0, ip);
-	return nbq_queue_acquired(lock, node, pool, ops);
+	nbq_queue_acquired(lock, node, pool, ops);
+	return 0;
+}
+
+/**
+ * struct nbq_queued - how far the fast path of an attempt has come
+ * @node: its node, which is in the queue; NULL: it has none yet
+ * @pred: the predecessor of that
+ */
+struct nbq_queued {
+	struct nbq_node *node, *pred;
+};
+
+/* The rest of it. */
+static __always_inline int nbq_queue_continue(struct nbq_queue_lock *lock,
+					      struct nbq_queued queued,
+					      struct nbq_deadline deadline, unsigned long ip,
+					      const struct nbq_queue_ops *ops)
+{
+	if (!queued.node)
+		return nbq_queue_acquire_slowpath(lock, deadline, ip, ops);
+	queued.node->stays = false;
+	queued.node->resumed = false;
+	return ops->wait(lock, queued.node, queued.pred, deadline, ip);
 }
 
 /*
- * The bare acquisition, without preemption and lockdep. Each call is the last one: a free
- * lock with the node that was allocated last, which nearly always is free as well, costs no
- * saved register.
+ * The bare acquisition of a free lock, with the node that was allocated last, which nearly always is
+ * free as well. All else is rare, or takes long.
+ *
+ * Return: true if the lock is acquired; else nbq_queue_continue() is due.
  */
-static __always_inline int
-nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-		  struct lockdep_map *waits, unsigned long ip,
-		  const struct nbq_queue_ops *ops)
+static __always_inline bool nbq_queue_acquire_fast(struct nbq_queue_lock *lock,
+						   const struct nbq_deadline *deadline,
+						   struct nbq_queued *queued,
+						   const struct nbq_queue_ops *ops)
 {
 	struct nbq_pool *pool = nbq_this_pool();
-	struct nbq_node *node, *pred;
 
-	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
-		     nbq_may_have_abandoned(pool, lock)))
-		return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, ops);
-	node = nbq_node_alloc_hint(pool);
-	if (unlikely(!node))
-		return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, ops);
-	pred = nbq_queue_enqueue(lock, node, pool, ops);
-	if (unlikely(pred)) {
-		node->stays = false;
-		node->resumed = false;
-		return ops->wait(lock, node, pred, deadline, waits, ip);
-	}
-	return nbq_queue_acquired(lock, node, pool, ops);
+	queued->node = NULL;
+	if (unlikely(nbq_deadline_is_none(deadline) || nbq_contention_is_traced() ||
+		     nbq_is_nested_or_has_abandoned(pool, lock)))
+		return false;
+	queued->node = nbq_node_alloc_hint(pool, false);
+	if (unlikely(!queued->node))
+		return false;
+	queued->pred = nbq_queue_enqueue(lock, queued->node, pool, ops);
+	if (unlikely(queued->pred))
+		return false;
+	nbq_queue_acquired(lock, queued->node, pool, ops);
+	return true;
+}
+
+/*
+ * The caller of an operation, for lockdep and tracers. Where a call at the end of a function is a
+ * jump, what is called there finds it by itself: the fast path needs no frame.
+ */
+#if defined(CONFIG_DEBUG_LOCK_ALLOC) || defined(CONFIG_FRAME_POINTER)
+#define NBQ_CALLER	_RET_IP_
+#else
+#define NBQ_CALLER	0UL
+#endif
+
+/* Each call of these is the last one. */
+static noinline int nbq_queue_continue_timed(struct nbq_queue_lock *lock,
+					     struct nbq_queued queued,
+					     struct nbq_deadline deadline, unsigned long ip,
+					     const struct nbq_queue_ops *ops)
+{
+	ip = ip ?: _RET_IP_;
+	return nbq_attempt_end(nbq_dep_map_of(lock), &deadline,
+			       nbq_queue_continue(lock, queued, deadline, ip, ops), ip);
 }
 
 static __always_inline int
@@ -236,28 +278,56 @@ nbq_queue_lock_timed(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 		     unsigned int subclass, unsigned long ip, const struct nbq_queue_ops *ops)
 {
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits;
-	int ret;
+	struct nbq_queued queued;
 
 	preempt_disable();
-	waits = nbq_attempt_begin(map, &deadline, subclass, ip);
-	ret = nbq_queue_acquire(lock, deadline, waits, ip, ops);
-	return nbq_attempt_end(map, waits, ret, subclass, ip);
+	nbq_attempt_record(map, &deadline, subclass, ip);
+	if (likely(nbq_queue_acquire_fast(lock, &deadline, &queued, ops)))
+		return nbq_attempt_end(map, &deadline, 0, ip);
+	return nbq_queue_continue_timed(lock, queued, deadline, ip, ops);
+}
+
+/*
+ * Ask first: if the tail's node is one with which a context holds or waits, the lock is not free. Or
+ * that node has left the queue meanwhile, and is in use elsewhere: then the lock was held in between.
+ */
+static __always_inline bool nbq_queue_trylock(struct nbq_queue_lock *lock, unsigned long ip,
+					      const struct nbq_queue_ops *ops)
+{
+	const struct nbq_node *tail = READ_ONCE(lock->tail);
+
+	if (!tail || ops->pred_of(tail))
+		return !nbq_queue_lock_timed(lock, nbq_deadline_none(), 0, ip, ops);
+	preempt_disable();
+	nbq_queue_failed_try(nbq_this_pool());
+	preempt_enable();
+	return false;
 }
 
 /* An attempt that cannot fail has found a deadlock. */
 static noinline void nbq_queue_lock_deadlocked(struct nbq_queue_lock *lock,
-					       struct lockdep_map *waits, unsigned long ip,
+					       struct nbq_deadline deadline, unsigned long ip,
 					       const struct nbq_queue_ops *ops)
 {
 	struct nbq_retries retries;
 
 	nbq_report(NBQ_REPORT_DEADLOCK, lock, nbq_find_holder(lock), ip);
-	retries = nbq_retries_begin(lock, NULL, waits, ip);
+	retries = nbq_retries_begin(&deadline, lock, NULL, ip);
 	do {
 		cpu_relax();
-	} while (nbq_queue_acquire_slowpath(lock, retries.never, waits, ip, ops));
+	} while (nbq_queue_acquire_slowpath(lock, retries.never, ip, ops));
 	nbq_retries_end(&retries, lock, NULL, ip);
+}
+
+static noinline void nbq_queue_continue_untimed(struct nbq_queue_lock *lock,
+						struct nbq_queued queued,
+						struct nbq_deadline deadline, unsigned long ip,
+						const struct nbq_queue_ops *ops)
+{
+	ip = ip ?: _RET_IP_;
+	if (unlikely(nbq_queue_continue(lock, queued, deadline, ip, ops)))
+		nbq_queue_lock_deadlocked(lock, deadline, ip, ops);
+	nbq_attempt_end(nbq_dep_map_of(lock), &deadline, 0, ip);
 }
 
 static __always_inline void
@@ -266,13 +336,14 @@ nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsig
 {
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits;
+	struct nbq_queued queued;
 
 	preempt_disable();
-	waits = nbq_attempt_begin(map, &never, subclass, ip);
-	if (unlikely(nbq_queue_acquire(lock, never, waits, ip, ops)))
-		nbq_queue_lock_deadlocked(lock, waits, ip, ops);
-	nbq_attempt_end(map, waits, 0, subclass, ip);
+	nbq_attempt_record(map, &never, subclass, ip);
+	if (likely(nbq_queue_acquire_fast(lock, &never, &queued, ops)))
+		nbq_attempt_end(map, &never, 0, ip);
+	else
+		nbq_queue_continue_untimed(lock, queued, never, ip, ops);
 }
 
 /* The running context does not hold the lock that it is to release. */
@@ -289,7 +360,7 @@ static noinline void nbq_queue_report_unlock(const struct nbq_queue_lock *lock,
 static __always_inline void nbq_queue_unlock(struct nbq_queue_lock *lock, unsigned long ip,
 					     const struct nbq_queue_ops *ops)
 {
-	struct nbq_node *node = nbq_held_find(nbq_this_pool(), lock);
+	struct nbq_node *node = nbq_held_take(nbq_this_pool(), lock);
 
 	if (unlikely(!node)) {
 		nbq_queue_report_unlock(lock, ip, ops);
@@ -298,7 +369,6 @@ static __always_inline void nbq_queue_unlock(struct nbq_queue_lock *lock, unsign
 	spin_release(nbq_dep_map_of(lock), ip);
 	/* Before the lock is seen to be free: writes to devices are in order. */
 	mmiowb_spin_unlock();
-	nbq_held_del(node);
 	ops->release(node);
 	preempt_enable();
 }
@@ -333,13 +403,13 @@ static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct 
 	/* It is still where another context has taken the lock during a visit before. */
 	if (!nbq_node_try_alloc(spare))
 		return;
-	nbq_node_allocated(pool, spare);
+	nbq_node_allocated(pool, spare, pool->attempts);
 	pred = nbq_queue_enqueue(lock, spare, pool, ops);
 	if (!pred)
-		nbq_held_add(spare, lock, ops->type);
-	else if (ops->wait(lock, spare, pred, nbq_deadline_of_visit(), NULL, 0))
+		nbq_held_add(pool, spare, lock, ops->type);
+	else if (ops->wait(lock, spare, pred, nbq_deadline_of_visit(), 0))
 		return;
-	nbq_held_del(spare);
+	nbq_held_take(pool, lock);
 	/*
 	 * RELEASE, pairs with the ACQUIRE of the swap of the tail that finds NULL, in the next
 	 * enqueue: the critical section is over.
@@ -501,14 +571,14 @@ EXPORT_SYMBOL_GPL(is_contended);								\
 int lock_timeout(struct nbq_##X *lock, ktime_t patience)					\
 {												\
 	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,		\
-				    _RET_IP_, ops);						\
+				    NBQ_CALLER, ops);						\
 }												\
 EXPORT_SYMBOL_GPL(lock_timeout);								\
 												\
 int lock_until(struct nbq_##X *lock, ktime_t deadline)						\
 {												\
 	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0,			\
-				    _RET_IP_, ops);						\
+				    NBQ_CALLER, ops);						\
 }												\
 EXPORT_SYMBOL_GPL(lock_until);									\
 												\
@@ -526,13 +596,13 @@ EXPORT_SYMBOL_GPL(lock_timeout_info);								\
 												\
 bool trylock(struct nbq_##X *lock)								\
 {												\
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_, ops);	\
+	return nbq_queue_trylock(&lock->queue, NBQ_CALLER, ops);				\
 }												\
 EXPORT_SYMBOL_GPL(trylock);									\
 												\
 void lock_always(struct nbq_##X *lock) __nbq_acquires(lock)					\
 {												\
-	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, ops);					\
+	nbq_queue_lock_untimed(&lock->queue, 0, NBQ_CALLER, ops);				\
 	__nbq_acquire(lock);									\
 }												\
 EXPORT_SYMBOL_GPL(lock_always);									\

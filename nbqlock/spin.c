@@ -17,35 +17,27 @@ static __always_inline int acquire_timed(struct nbq_spin *lock, struct nbq_deadl
 					 unsigned int subclass, unsigned long ip)
 {
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits = nbq_attempt_begin(map, &deadline, subclass, ip);
-	int ret = nbq_bare_spin_acquire(&lock->bare, deadline, waits, ip);
 
-	return nbq_attempt_end(map, waits, ret, subclass, ip);
-}
-
-/* The attempt has no condition, and learns of the holder by which its wait was judged. */
-static __always_inline void init_without_condition(struct nbq_condition *learns)
-{
-	learns->stop = NULL;
-	learns->judged = 0;
+	nbq_attempt_record(map, &deadline, subclass, ip);
+	return nbq_attempt_end(map, &deadline, nbq_bare_spin_acquire(&lock->bare, deadline, ip),
+			       ip);
 }
 
 static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsigned long ip)
 {
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits = nbq_attempt_begin(map, &never, subclass, ip);
-	struct nbq_condition learns;
+	struct nbq_condition learns = {};
 	int ret;
 
-	init_without_condition(&learns);
-	ret = nbq_bare_spin_acquire_unless(&lock->bare, never, waits, ip, &learns);
+	nbq_attempt_record(map, &never, subclass, ip);
+	ret = nbq_bare_spin_acquire_unless(&lock->bare, never, ip, &learns);
 	if (unlikely(ret)) {
 		nbq_report(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD : NBQ_REPORT_DEADLOCK, lock,
 			   learns.judged, ip);
-		nbq_bare_spin_acquire_deadlocked(&lock->bare, waits, ip);
+		nbq_bare_spin_acquire_deadlocked(&lock->bare, never, ip);
 	}
-	nbq_attempt_end(map, waits, 0, subclass, ip);
+	nbq_attempt_end(map, &never, 0, ip);
 }
 
 void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_class_key *key)
@@ -85,23 +77,22 @@ int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
 			       struct nbq_timeout *info)
 {
 	struct nbq_deadline deadline = nbq_deadline_after(patience);
-	struct lockdep_map *map = nbq_dep_map_of(lock), *waits;
-	struct nbq_condition learns;
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct nbq_condition learns = {};
 	u64 begin = nbq_clock_ns();
 	unsigned int takeovers;
 	int ret;
 
-	init_without_condition(&learns);
 	preempt_disable();
 	takeovers = nbq_this_pool()->takeovers;
-	waits = nbq_attempt_begin(map, &deadline, 0, _RET_IP_);
-	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, waits, _RET_IP_, &learns);
+	nbq_attempt_record(map, &deadline, 0, _RET_IP_);
+	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, _RET_IP_, &learns);
 	/* Not by a read after a judgement: another context may have taken the lock over since. */
 	if (ret) {
 		nbq_timeout_fill(info, learns.judged ?: READ_ONCE(lock->state.holder), begin);
 		info->takeovers = takeovers;
 	}
-	return nbq_attempt_end(map, waits, ret, 0, _RET_IP_);
+	return nbq_attempt_end(map, &deadline, ret, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_lock_timeout_info);
 
@@ -124,6 +115,8 @@ static bool is_taken_over(const struct nbq_timeout *info)
 
 int nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
 {
+	/* As a trylock, for lockdep. */
+	struct nbq_deadline none = nbq_deadline_none();
 	bool taken;
 
 	if (info->holder_cpu < 0)
@@ -131,8 +124,7 @@ int nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
 	preempt_disable();
 	taken = !is_taken_over(info) &&
 		nbq_bare_spin_takeover(&lock->bare, info->holder_cpu, info->holder_level);
-	/* As a trylock. */
-	return nbq_attempt_end(nbq_dep_map_of(lock), NULL, taken ? 0 : -ESTALE, 0, _RET_IP_);
+	return nbq_attempt_end(nbq_dep_map_of(lock), &none, taken ? 0 : -ESTALE, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_takeover);
 
@@ -141,15 +133,14 @@ int nbq_spin_lock_unless(struct nbq_spin *lock, ktime_t patience, nbq_stop_t sto
 	struct nbq_condition unless = { .stop = stop, .arg = arg };
 	struct nbq_deadline deadline = nbq_deadline_after(patience);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits = NULL;
 	int ret;
 
 	preempt_disable();
 	/* In an NMI a trylock, also without end: its condition may hold. */
 	if (!in_nmi())
-		waits = nbq_attempt_begin(map, &deadline, 0, _RET_IP_);
-	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, waits, _RET_IP_, &unless);
-	return nbq_attempt_end(map, waits, ret, 0, _RET_IP_);
+		nbq_attempt_record(map, &deadline, 0, _RET_IP_);
+	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, _RET_IP_, &unless);
+	return nbq_attempt_end(map, &deadline, ret, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_lock_unless);
 

@@ -170,7 +170,7 @@ VISIBLE_IF_KUNIT
 void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred)
 {
-	nbq_held_add(node, lock, NBQ_TYPE_SWAP);
+	nbq_held_add(node->pool, node, lock, NBQ_TYPE_SWAP);
 	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_granted);
@@ -299,8 +299,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
  */
 static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *node,
 				struct nbq_node *pred,
-				struct nbq_deadline deadline,
-				struct lockdep_map *waits, unsigned long ip,
+				struct nbq_deadline deadline, unsigned long ip,
 				struct nbq_node *state)
 {
 	struct nbq_wait wait = {
@@ -311,7 +310,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.nested = nbq_attempt_enter(node->pool),
 		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
-		NBQ_WAIT_STAT(waits, ip)
+		.ip = ip,
 	};
 	unsigned long skipped = 0;
 
@@ -340,17 +339,15 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 }
 
 static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
-			 struct nbq_node *pred, struct nbq_deadline deadline,
-			 struct lockdep_map *waits, unsigned long ip)
+			 struct nbq_node *pred, struct nbq_deadline deadline, unsigned long ip)
 {
-	return wait_linked(lock, node, pred, deadline, waits, ip, nbq_swap_link(node, pred));
+	return wait_linked(lock, node, pred, deadline, ip, nbq_swap_link(node, pred));
 }
 
 static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node,
-			struct nbq_node *pred, struct nbq_deadline deadline,
-			struct lockdep_map *waits, unsigned long ip)
+			struct nbq_node *pred, struct nbq_deadline deadline, unsigned long ip)
 {
-	return wait_linked(lock, node, pred, deadline, waits, ip, NULL);
+	return wait_linked(lock, node, pred, deadline, ip, NULL);
 }
 
 static struct nbq_node *pred_of(const struct nbq_node *node)

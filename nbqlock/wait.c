@@ -443,21 +443,19 @@ static bool resumed_behind_own(const struct nbq_wait *wait, const struct nbq_nod
  * nbq_wait_announce() - Raise contention_begin, once for each attempt.
  * @deadline: that of the attempt
  * @lock: the lock
- * @waits: for lock_stat: the lock's map, if lockdep has recorded that it waits; or NULL
  * @ip: for lock_stat: the caller of the operation
  *
  * Before the attempt enqueues, if it is known by then that it has to wait.
  *
  * Context: Any, preemption off.
  */
-void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
-		       struct lockdep_map *waits, unsigned long ip)
+void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock, unsigned long ip)
 {
 	deadline->announced = true;
 	deadline->traced = trace_nbq_wait_begin_enabled();
 #ifdef CONFIG_LOCK_STAT
-	if (waits)
-		lock_contended(waits, ip);
+	if (deadline->waits)
+		lock_contended(deadline->waits, ip);
 #endif
 	nbq_contention_begin(lock);
 }
@@ -469,11 +467,7 @@ static void begin(struct nbq_wait *wait)
 	if (!wait->nested)
 		WRITE_ONCE(wait->pool->waiter, wait);
 	if (!wait->deadline->announced) {
-#ifdef CONFIG_LOCK_STAT
-		nbq_wait_announce(wait->deadline, wait->lock, wait->dep_map, wait->ip);
-#else
-		nbq_wait_announce(wait->deadline, wait->lock, NULL, 0);
-#endif
+		nbq_wait_announce(wait->deadline, wait->lock, wait->ip);
 		trace_nbq_wait_begin(wait->lock, wait->held_by, wait->ip);
 	}
 	wait->began = wait->deadline->traced ? nbq_clock_ns() : 0;
@@ -716,9 +710,9 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 
 /**
  * nbq_retries_begin() - An operation that cannot fail has found a deadlock, and attempts again.
+ * @deadline: that of the attempt that has found it
  * @lock: the lock
  * @held_by: hybrid: where the lock names its holder; or NULL
- * @waits: for lock_stat, see nbq_wait_announce()
  * @ip: the caller of the operation
  *
  * Another context in the deadlock may time out, or take the lock over. The further attempts are one
@@ -727,13 +721,13 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
  * Context: Any, preemption off.
  * Return: what they need; nbq_retries_end() is due when one has the lock.
  */
-struct nbq_retries nbq_retries_begin(const void *lock, const u16 *held_by,
-				     struct lockdep_map *waits, unsigned long ip)
+struct nbq_retries nbq_retries_begin(const struct nbq_deadline *deadline, const void *lock,
+				     const u16 *held_by, unsigned long ip)
 {
-	struct nbq_retries retries = { .never = nbq_deadline_at(KTIME_MAX) };
+	struct nbq_retries retries = { .never = *deadline };
 
 	retries.never.retried = true;
-	nbq_wait_announce(&retries.never, lock, waits, ip);
+	nbq_wait_announce(&retries.never, lock, ip);
 	trace_nbq_wait_begin(lock, held_by, ip);
 	retries.began = retries.never.traced ? nbq_clock_ns() : 0;
 	return retries;

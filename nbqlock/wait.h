@@ -17,7 +17,6 @@
 #include "compat.h"
 #include "deadline.h"
 
-struct lockdep_map;
 struct nbq_node;
 struct nbq_pool;
 
@@ -65,7 +64,6 @@ struct nbq_condition {
  * struct nbq_wait - an attempt that has to wait
  * @deadline: how long it may wait
  * @unless: hybrid: the condition that it may wait for no longer; or NULL: there is none
- * @dep_map: for lock_stat: the lock's map; or NULL
  * @ip: the caller of the operation; 0: not known
  * @pool: of the running context
  * @context: the running context, encoded
@@ -91,9 +89,6 @@ struct nbq_condition {
 struct nbq_wait {
 	struct nbq_deadline *deadline;
 	const struct nbq_condition *unless;
-#ifdef CONFIG_LOCK_STAT
-	struct lockdep_map *dep_map;
-#endif
 	unsigned long ip;
 	struct nbq_pool *pool;
 	u16 context;
@@ -126,13 +121,6 @@ struct nbq_retries {
 	u64 began;
 };
 
-/* For an initialiser of struct nbq_wait. The map is for lock_stat. */
-#ifdef CONFIG_LOCK_STAT
-#define NBQ_WAIT_STAT(_dep_map, _ip)	.dep_map = (_dep_map), .ip = (_ip)
-#else
-#define NBQ_WAIT_STAT(_dep_map, _ip)	.ip = (_ip)
-#endif
-
 #ifdef NBQ_OUT_OF_TREE
 /* The parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
@@ -141,14 +129,13 @@ extern bool nbq_deadlock_checks;
 /* A panic has stopped the other CPUs; see panic.c. */
 extern bool nbq_cpus_stopped;
 
-void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
-		       struct lockdep_map *waits, unsigned long ip);
+void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock, unsigned long ip);
 bool nbq_wait_is_own(struct nbq_wait *wait);
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);
-struct nbq_retries nbq_retries_begin(const void *lock, const u16 *held_by,
-				     struct lockdep_map *waits, unsigned long ip);
+struct nbq_retries nbq_retries_begin(const struct nbq_deadline *deadline, const void *lock,
+				     const u16 *held_by, unsigned long ip);
 void nbq_retries_end(const struct nbq_retries *retries, const void *lock, const u16 *held_by,
 		     unsigned long ip);
 int nbq_wait_end(struct nbq_wait *wait, int ret);

@@ -84,9 +84,16 @@ static void inspect_last_access(void)
 				    self->last_before, self->lock);
 	if (resumed && !self->node)
 		self->node = resumed;
-	/* Not the one that its pool allocated last: a nested context may have. */
-	if (self->last_op == SHIM_OP_XCHG && is_tail(self->lock, self->last_address))
-		self->node = tail_node(self->lock, self->last_address);
+	/*
+	 * Not the one that its pool allocated last: a nested context may have. Nor the spare one, with
+	 * which it visits the lock to have a node.
+	 */
+	if (self->last_op == SHIM_OP_XCHG && is_tail(self->lock, self->last_address)) {
+		const struct nbq_node *node = tail_node(self->lock, self->last_address);
+
+		if (!IN_KERNEL || !shim_is_spare(node))
+			self->node = node;
+	}
 	if (may_acquire(self->lock, self->last_op, self->last_address))
 		self->may_hold = is_held_by_this_context(self->lock);
 }
