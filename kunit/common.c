@@ -102,7 +102,7 @@ void nbq_forget_attempts(void)
 
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			per_cpu(nbq_pools, cpu)[level].late_for = NULL;
+			per_cpu(nbq_pools, cpu)[level].gave_up_at = NULL;
 			per_cpu(nbq_pools, cpu)[level].abandoned_in = 0;
 		}
 		per_cpu(__nbq_looks_left, cpu) = 0;

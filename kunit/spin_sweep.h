@@ -29,10 +29,10 @@ static inline bool spin_sweep_queue(const union nbq_bare_spin *lock, struct nbq_
 		if (pred == last)
 			break;
 	}
-	/* No attempt resumes this place. */
-	WRITE_ONCE(node->lock, NULL);
+	/* Whatever the last attempt with this node has left there. */
+	node->stays = false;
 	found = pred && READ_ONCE(pred->wants) == lock;
-	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :
+	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred, NULL) :
 		       nbq_spin_dequeue_head(&queue->tail, node, false);
 	/* Only the nodes of attempts are counted. */
 	pool->events.nodes_allocated -= freed;

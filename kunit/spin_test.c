@@ -96,7 +96,7 @@ static void encoded_tail_is_decoded_to_its_node(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, enqueue(test, w));
 		x = nbq_fixture_alloc(test);
 		KUNIT_EXPECT_PTR_EQ(test, enqueue(test, x), w);
-		KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(tail, x, w));
+		KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(tail, x, w, NULL));
 		KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(tail, w, false));
 	}
 }

@@ -86,8 +86,9 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 {
 	u32 *tail = nbq_tail_of(lock);
 
-	return contender->pred ? nbq_spin_abandon(tail, contender->node, contender->pred) :
-				 nbq_spin_dequeue_head(tail, contender->node, false);
+	if (!contender->pred)
+		return nbq_spin_dequeue_head(tail, contender->node, false);
+	return nbq_spin_abandon(tail, contender->node, contender->pred, NULL);
 }
 
 /* The holder's node was freed when it acquired. */

@@ -43,6 +43,18 @@ static __always_inline bool nbq_attempt_is_tracked(const struct lockdep_map *map
 #endif
 }
 
+/* What nbq_attempt_record() has told lockdep. */
+static __always_inline void nbq_attempt_recall(struct lockdep_map *map,
+					       struct nbq_deadline *deadline,
+					       unsigned int subclass)
+{
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	deadline->subclass = subclass;
+	if (nbq_attempt_waits(deadline) && nbq_attempt_is_tracked(map))
+		deadline->waits = map;
+#endif
+}
+
 /**
  * nbq_attempt_record() - Tell lockdep of an attempt that waits.
  * @map: of the lock
@@ -59,12 +71,10 @@ static __always_inline void nbq_attempt_record(struct lockdep_map *map,
 					       struct nbq_deadline *deadline,
 					       unsigned int subclass, unsigned long ip)
 {
+	nbq_attempt_recall(map, deadline, subclass);
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-	deadline->subclass = subclass;
-	if (!nbq_attempt_waits(deadline) || !nbq_attempt_is_tracked(map))
-		return;
-	deadline->waits = map;
-	spin_acquire(map, subclass, 0, ip);
+	if (deadline->waits)
+		spin_acquire(map, subclass, 0, ip);
 #endif
 }
 

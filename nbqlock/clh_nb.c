@@ -48,9 +48,9 @@
  *	successor has skipped it. So a successor claims an abandoned node by a
  *	compare-and-swap. In print each attempt adds a node, and attempts with little
  *	patience abandon faster than successors skip.
- *	An attempt that has resumed a place, or whose CPU may have had one that is gone, stays in
- *	the queue when it gives up, also as the tail (nbq_node.stays): the lock's line is left
- *	to those that enqueue. In print it takes itself off the tail wherever it can.
+ *	An attempt that has resumed a place stays in the queue when it gives up, also as the
+ *	tail: the lock's line is left to those that enqueue. In print it takes itself off the
+ *	tail wherever it can.
  *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
  *	print the lock names it (lock_holder), which takes a store to the lock at each
  *	acquisition. So a lock is one word, and an unlock by another context is noticed.
@@ -173,7 +173,7 @@ bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 	 * The node cannot have been freed and reused meanwhile: no context knows yet that it
 	 * is abandoned.
 	 */
-	if (!node->stays &&
+	if (!node->resumed &&
 	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		nbq_node_free_own(node);
 		return true;
@@ -252,7 +252,7 @@ static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *
 		.pool = node->pool,
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
-		.nested = nbq_attempt_enter(node->pool),
+		.nested = nbq_nesting_enter(node->pool),
 		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
 		.ip = ip,

@@ -7,6 +7,7 @@
 #ifndef _NBQLOCK_COMPAT_H
 #define _NBQLOCK_COMPAT_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/version.h>
 
@@ -52,6 +53,17 @@
 #ifndef DECLARE_LOCK_GUARD_1_ATTRS
 #define DECLARE_LOCK_GUARD_1_ATTRS(_name, _lock, _unlock)
 #endif
+#endif
+
+/* Since Linux 6.5. */
+#ifndef try_cmpxchg_local
+#define try_cmpxchg_local(_ptr, _old, _new)						\
+({											\
+	__typeof__(*(_ptr)) __expected = *(_old);					\
+											\
+	*(_old) = cmpxchg_local((_ptr), __expected, (_new));				\
+	*(_old) == __expected;								\
+})
 #endif
 
 /* Since Linux 6.6, and in later stable kernels. */

@@ -64,9 +64,11 @@
  * @since: hybrid: when the first of the attempts enqueued that had this place
  * @checked_at: hybrid: when the attempt that abandoned it had checked its predecessor last
  * @competes: hybrid: so did the attempt that abandoned it, with a stalled predecessor
- * @stays: it stays in the queue when its attempt gives up, also as the tail: the attempt has
- *	resumed a place, or an earlier one is gone. The tail's line is left to those that enqueue
- * @resumed: its attempt has resumed a place, in front of waiters that began before it
+ * @stays: hybrid: it stays in the queue when its attempt gives up, also as the tail: the attempt
+ *	has resumed a place, or an earlier one is gone. The tail's line is left to those that
+ *	enqueue
+ * @resumed: its attempt has resumed a place, in front of waiters that began before it. In a queue
+ *	lock it stays as well
  * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
@@ -187,7 +189,7 @@ struct nbq_encodable {
  *	one before
  * @takeovers: hybrid: how often a context of this CPU and level has taken a lock over from another
  * @abandoned_in: the hashes for which there is a node in @places
- * @late_for: hybrid: the lock for which the patience of the last attempt was over; NULL: none
+ * @gave_up_at: hybrid: the lock for which the patience of the last attempt was over; NULL: none
  * @events: counted by contexts of this CPU and level
  * @skip_counts: attempts of this CPU and level that have skipped one abandoned node, two, and
  *	so on; the last: %NBQ_SKIPPED_MAX or more. NULL: not counted yet
@@ -220,7 +222,7 @@ struct nbq_pool {
 	unsigned int attempts;
 	unsigned int takeovers;
 	unsigned long abandoned_in;
-	const void *late_for;
+	const void *gave_up_at;
 #ifdef NBQ_QUEUE_LOCKS
 	/**
 	 * @spare: a node besides those in the list, with which a CPU that has no other one takes
@@ -367,9 +369,7 @@ static inline bool nbq_pool_is_ready(struct nbq_pool *pool)
 
 /* bare_spin.c */
 int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-			  unsigned long ip);
-int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-				 unsigned long ip, struct nbq_condition *unless);
+			  unsigned long ip, struct nbq_condition *unless);
 void nbq_bare_spin_acquire_deadlocked(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 				      unsigned long ip);
 
@@ -402,10 +402,10 @@ static inline bool nbq_node_try_alloc(struct nbq_node *node)
 	 */
 	unsigned long free_seq = smp_load_acquire(&node->free_seq);
 
-	/* No swap of a node in use. */
+	/* No swap of a node in use, which takes its line from the successor that polls it. */
 	if (READ_ONCE(node->alloc_seq) != free_seq)
 		return false;
-	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + NBQ_ALLOC_STEP) == free_seq;
+	return try_cmpxchg_local(&node->alloc_seq, &free_seq, free_seq + NBQ_ALLOC_STEP);
 }
 
 #ifdef NBQ_QUEUE_LOCKS
@@ -500,7 +500,7 @@ static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node 
  *
  * Return: the attempt is nested.
  */
-static inline bool nbq_attempt_enter(struct nbq_pool *pool)
+static inline bool nbq_nesting_enter(struct nbq_pool *pool)
 {
 	bool nested = pool->attempts++;
 
@@ -508,7 +508,7 @@ static inline bool nbq_attempt_enter(struct nbq_pool *pool)
 	return nested;
 }
 
-static inline void nbq_attempt_leave(struct nbq_pool *pool)
+static inline void nbq_nesting_leave(struct nbq_pool *pool)
 {
 	barrier();
 	pool->attempts--;
@@ -526,13 +526,6 @@ static inline unsigned int nbq_place_hash(const void *lock)
 static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const void *lock)
 {
 	return unlikely(pool->abandoned_in) && pool->abandoned_in & BIT(nbq_place_hash(lock));
-}
-
-/* The same, or is another attempt of this pool below this one? What is rare, by one branch. */
-static inline bool nbq_is_nested_or_has_abandoned(const struct nbq_pool *pool, const void *lock)
-{
-	return unlikely(pool->attempts | pool->abandoned_in) &&
-	       (pool->attempts || nbq_may_have_abandoned(pool, lock));
 }
 
 /*
@@ -573,7 +566,6 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node)
 	 */
 	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;
-	node->stays = true;
 	return pred;
 }
 
@@ -601,7 +593,7 @@ nbq_resume(struct nbq_pool *pool, const void *lock, enum nbq_type type,
 	if (likely(!nbq_may_have_abandoned(pool, lock)))
 		return NULL;
 	*pred = NULL;
-	if (!nbq_attempt_enter(pool)) {
+	if (!nbq_nesting_enter(pool)) {
 		node = nbq_place_find(pool, lock, type);
 		if (node) {
 			*pred = resume(node);
@@ -609,7 +601,7 @@ nbq_resume(struct nbq_pool *pool, const void *lock, enum nbq_type type,
 			nbq_place_release(node);
 		}
 	}
-	nbq_attempt_leave(pool);
+	nbq_nesting_leave(pool);
 	if (!*pred)
 		return NULL;
 	node->abandoned_seq -= NBQ_ALLOC_STEP;
@@ -663,13 +655,18 @@ static inline struct nbq_node *nbq_held_find(const struct nbq_pool *pool, const 
 /* The same, of a context that is about to release the lock: off the list with it. */
 static inline struct nbq_node *nbq_held_take(struct nbq_pool *pool, const void *lock)
 {
-	struct nbq_node **link = &pool->held, *node = READ_ONCE(*link);
+	struct nbq_node **link = &pool->held, *node = READ_ONCE(pool->held);
 
-	while (unlikely(node && READ_ONCE(node->lock) != lock)) {
+	/* Nearly always it is the last one. */
+	if (likely(node && READ_ONCE(node->lock) == lock)) {
+		WRITE_ONCE(pool->held, node->below);
+		return node;
+	}
+	while (node && READ_ONCE(node->lock) != lock) {
 		link = &node->below;
 		node = READ_ONCE(*link);
 	}
-	if (likely(node))
+	if (node)
 		WRITE_ONCE(*link, node->below);
 	return node;
 }

@@ -60,9 +60,9 @@
  *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
  *	successor has skipped it. So a waiter that was notified that its predecessor was
  *	abandoned swaps itself into that one's next before it skips it: it may wait again.
- *	An attempt that has resumed a place, or whose CPU may have had one that is gone, stays in
- *	the queue when it gives up, also as the tail (nbq_node.stays): the lock's line is left
- *	to those that enqueue. In print it takes itself off the tail wherever it can.
+ *	An attempt that has resumed a place stays in the queue when it gives up, also as the
+ *	tail: the lock's line is left to those that enqueue. In print it takes itself off the
+ *	tail wherever it can.
  *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
  *	print the lock names it (lock_holder), which takes a store to the lock at each
  *	acquisition. So a lock is one word, and an unlock by another context is noticed.
@@ -79,6 +79,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/prefetch.h>
 
 #include "internal.h"
 #include "mcs.h"
@@ -193,6 +194,11 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 {
 	nbq_held_add(node->pool, node, lock, NBQ_TYPE_MCS);
 	nbq_node_reclaim_pred(node, pred);
+	/*
+	 * The release swaps next. The line comes during the critical section: it was read here
+	 * since the successor has linked itself.
+	 */
+	prefetchw(node);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_granted);
 
@@ -258,7 +264,7 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct 
 	 * visible here is visible there. The node cannot have been freed and reused
 	 * meanwhile: no context knows yet that it is abandoned.
 	 */
-	if (!node->stays &&
+	if (!node->resumed &&
 	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		/*
 		 * Fully ordered, pairs with the swap in notify_successor(), by which pred
@@ -300,7 +306,6 @@ static struct nbq_node *nbq_mcs_resume(struct nbq_node *node)
 	if (READ_ONCE(node->next) != state ||
 	    cmpxchg(&node->next, state, NULL) != state)
 		return NULL;
-	node->stays = true;
 	return READ_ONCE(node->prev);
 }
 
@@ -361,15 +366,15 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
  * node was enqueued.
  */
 static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *node,
-				struct nbq_node *pred, struct nbq_deadline deadline, unsigned long ip,
-				struct nbq_node *state)
+				struct nbq_node *pred, struct nbq_deadline deadline,
+				unsigned long ip, struct nbq_node *state)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = node->pool,
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
-		.nested = nbq_attempt_enter(node->pool),
+		.nested = nbq_nesting_enter(node->pool),
 		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
 		.ip = ip,

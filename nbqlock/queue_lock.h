@@ -14,6 +14,7 @@
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
+#include <linux/prefetch.h>
 
 #include "attempt.h"
 #include "contention.h"
@@ -127,7 +128,7 @@ nbq_queue_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq
 
 	if (!pred || ops->pred_of(pred) != NBQ_AVAILABLE)
 		return pred;
-	if (pred->pool == pool)
+	if (likely(pred->pool == pool))
 		WRITE_ONCE(pool->hint, pred);
 	nbq_node_reclaim(pred, &pool->events);
 	return NULL;
@@ -170,8 +171,6 @@ static __always_inline int nbq_queue_acquire_slowpath(struct nbq_queue_lock *loc
 						      const struct nbq_queue_ops *ops)
 {
 	struct nbq_pool *pool = nbq_this_pool();
-	/* Simulated, mcs_nb, 64 CPUs on 8 sockets, 400 ns: else 0.56 of the acquisitions. */
-	bool stays = nbq_may_have_abandoned(pool, lock);
 	struct nbq_node *node, *pred;
 
 	if ((nbq_deadline_is_none(&deadline) ||
@@ -194,7 +193,6 @@ static __always_inline int nbq_queue_acquire_slowpath(struct nbq_queue_lock *loc
 	}
 	pred = nbq_queue_enqueue(lock, node, pool, ops);
 	if (pred) {
-		node->stays = stays;
 		node->resumed = false;
 		return ops->wait(lock, node, pred, deadline, ip);
 	}
@@ -203,52 +201,44 @@ static __always_inline int nbq_queue_acquire_slowpath(struct nbq_queue_lock *loc
 	return 0;
 }
 
-/**
- * struct nbq_queued - how far the fast path of an attempt has come
- * @node: its node, which is in the queue; NULL: it has none yet
- * @pred: the predecessor of that
- */
-struct nbq_queued {
-	struct nbq_node *node, *pred;
-};
-
-/* The rest of it. */
+/* The rest of an attempt. @node: its node, which is in the queue behind @pred; NULL: none yet */
 static __always_inline int nbq_queue_continue(struct nbq_queue_lock *lock,
-					      struct nbq_queued queued,
+					      struct nbq_node *node, struct nbq_node *pred,
 					      struct nbq_deadline deadline, unsigned long ip,
 					      const struct nbq_queue_ops *ops)
 {
-	if (!queued.node)
+	if (!node)
 		return nbq_queue_acquire_slowpath(lock, deadline, ip, ops);
-	queued.node->stays = false;
-	queued.node->resumed = false;
-	return ops->wait(lock, queued.node, queued.pred, deadline, ip);
+	node->resumed = false;
+	return ops->wait(lock, node, pred, deadline, ip);
 }
 
 /*
- * The bare acquisition of a free lock, with the node that was allocated last, which nearly always is
- * free as well. All else is rare, or takes long.
+ * The bare acquisition of a free lock, with the node that was allocated last, which nearly always
+ * is free as well. All else is rare, or takes long.
  *
- * Return: true if the lock is acquired; else nbq_queue_continue() is due.
+ * Return: true if the lock is acquired; else nbq_queue_continue() is due, with @node and @pred.
  */
 static __always_inline bool nbq_queue_acquire_fast(struct nbq_queue_lock *lock,
 						   const struct nbq_deadline *deadline,
-						   struct nbq_queued *queued,
+						   struct nbq_node **node,
+						   struct nbq_node **pred,
 						   const struct nbq_queue_ops *ops)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 
-	queued->node = NULL;
+	*node = NULL;
+	*pred = NULL;
 	if (unlikely(nbq_deadline_is_none(deadline) || nbq_contention_is_traced() ||
-		     nbq_is_nested_or_has_abandoned(pool, lock)))
+		     pool->attempts || nbq_may_have_abandoned(pool, lock)))
 		return false;
-	queued->node = nbq_node_alloc_hint(pool, false);
-	if (unlikely(!queued->node))
+	*node = nbq_node_alloc_hint(pool, false);
+	if (unlikely(!*node))
 		return false;
-	queued->pred = nbq_queue_enqueue(lock, queued->node, pool, ops);
-	if (unlikely(queued->pred))
+	*pred = nbq_queue_enqueue(lock, *node, pool, ops);
+	if (unlikely(*pred))
 		return false;
-	nbq_queue_acquired(lock, queued->node, pool, ops);
+	nbq_queue_acquired(lock, *node, pool, ops);
 	return true;
 }
 
@@ -262,15 +252,35 @@ static __always_inline bool nbq_queue_acquire_fast(struct nbq_queue_lock *lock,
 #define NBQ_CALLER	0UL
 #endif
 
-/* Each call of these is the last one. */
+/*
+ * Each call of these is the last one. The parts of the patience are arguments of their own: for a
+ * structure of two words gcc makes a frame.
+ */
 static noinline int nbq_queue_continue_timed(struct nbq_queue_lock *lock,
-					     struct nbq_queued queued,
-					     struct nbq_deadline deadline, unsigned long ip,
+					     struct nbq_node *node, struct nbq_node *pred,
+					     ktime_t at, bool relative, unsigned long ip,
+					     unsigned int subclass,
 					     const struct nbq_queue_ops *ops)
 {
+	struct nbq_deadline deadline = { .at = at, .relative = relative };
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+
 	ip = ip ?: _RET_IP_;
-	return nbq_attempt_end(nbq_dep_map_of(lock), &deadline,
-			       nbq_queue_continue(lock, queued, deadline, ip, ops), ip);
+	nbq_attempt_recall(map, &deadline, subclass);
+	return nbq_attempt_end(map, &deadline,
+			       nbq_queue_continue(lock, node, pred, deadline, ip, ops), ip);
+}
+
+/*
+ * Is the tail's node one with which a context holds or waits? Then the lock is not free. (Or that
+ * node has left the queue meanwhile, and is in use elsewhere: then the lock was held in between.)
+ */
+static __always_inline bool nbq_queue_looks_taken(const struct nbq_queue_lock *lock,
+						  const struct nbq_queue_ops *ops)
+{
+	const struct nbq_node *tail = READ_ONCE(lock->tail);
+
+	return tail && !ops->pred_of(tail);
 }
 
 static __always_inline int
@@ -278,30 +288,19 @@ nbq_queue_lock_timed(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 		     unsigned int subclass, unsigned long ip, const struct nbq_queue_ops *ops)
 {
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct nbq_queued queued;
+	struct nbq_node *node, *pred;
 
 	preempt_disable();
+	if (unlikely(nbq_deadline_is_none(&deadline)) && nbq_queue_looks_taken(lock, ops)) {
+		nbq_queue_failed_try(nbq_this_pool());
+		preempt_enable();
+		return -EBUSY;
+	}
 	nbq_attempt_record(map, &deadline, subclass, ip);
-	if (likely(nbq_queue_acquire_fast(lock, &deadline, &queued, ops)))
+	if (likely(nbq_queue_acquire_fast(lock, &deadline, &node, &pred, ops)))
 		return nbq_attempt_end(map, &deadline, 0, ip);
-	return nbq_queue_continue_timed(lock, queued, deadline, ip, ops);
-}
-
-/*
- * Ask first: if the tail's node is one with which a context holds or waits, the lock is not free. Or
- * that node has left the queue meanwhile, and is in use elsewhere: then the lock was held in between.
- */
-static __always_inline bool nbq_queue_trylock(struct nbq_queue_lock *lock, unsigned long ip,
-					      const struct nbq_queue_ops *ops)
-{
-	const struct nbq_node *tail = READ_ONCE(lock->tail);
-
-	if (!tail || ops->pred_of(tail))
-		return !nbq_queue_lock_timed(lock, nbq_deadline_none(), 0, ip, ops);
-	preempt_disable();
-	nbq_queue_failed_try(nbq_this_pool());
-	preempt_enable();
-	return false;
+	return nbq_queue_continue_timed(lock, node, pred, deadline.at, deadline.relative, ip,
+					subclass, ops);
 }
 
 /* An attempt that cannot fail has found a deadlock. */
@@ -320,14 +319,18 @@ static noinline void nbq_queue_lock_deadlocked(struct nbq_queue_lock *lock,
 }
 
 static noinline void nbq_queue_continue_untimed(struct nbq_queue_lock *lock,
-						struct nbq_queued queued,
-						struct nbq_deadline deadline, unsigned long ip,
+						struct nbq_node *node, struct nbq_node *pred,
+						unsigned long ip, unsigned int subclass,
 						const struct nbq_queue_ops *ops)
 {
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+
 	ip = ip ?: _RET_IP_;
-	if (unlikely(nbq_queue_continue(lock, queued, deadline, ip, ops)))
-		nbq_queue_lock_deadlocked(lock, deadline, ip, ops);
-	nbq_attempt_end(nbq_dep_map_of(lock), &deadline, 0, ip);
+	nbq_attempt_recall(map, &never, subclass);
+	if (unlikely(nbq_queue_continue(lock, node, pred, never, ip, ops)))
+		nbq_queue_lock_deadlocked(lock, never, ip, ops);
+	nbq_attempt_end(map, &never, 0, ip);
 }
 
 static __always_inline void
@@ -336,14 +339,14 @@ nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsig
 {
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct nbq_queued queued;
+	struct nbq_node *node, *pred;
 
 	preempt_disable();
 	nbq_attempt_record(map, &never, subclass, ip);
-	if (likely(nbq_queue_acquire_fast(lock, &never, &queued, ops)))
+	if (likely(nbq_queue_acquire_fast(lock, &never, &node, &pred, ops)))
 		nbq_attempt_end(map, &never, 0, ip);
 	else
-		nbq_queue_continue_untimed(lock, queued, never, ip, ops);
+		nbq_queue_continue_untimed(lock, node, pred, ip, subclass, ops);
 }
 
 /* The running context does not hold the lock that it is to release. */
@@ -351,6 +354,7 @@ static noinline void nbq_queue_report_unlock(const struct nbq_queue_lock *lock,
 					     unsigned long ip,
 					     const struct nbq_queue_ops *ops)
 {
+	ip = ip ?: _RET_IP_;
 	if (nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops))
 		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);
 	else
@@ -392,6 +396,10 @@ static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *
 /*
  * Acquire and release a lock at rest, so that no node is left in its queue. With the spare node, as
  * the pool has no other.
+ *
+ *	A L ..	-> A L .. W	-> H	-> []
+ *
+ * If another context enqueues behind it, that frees the spare node.
  */
 static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct nbq_pool *pool,
 					    const struct nbq_queue_ops *ops)
@@ -436,6 +444,9 @@ static __always_inline bool nbq_queue_is_left(const struct nbq_node *node,
 /*
  * Take a node back, which is kept, if a context of this CPU and level has left it in the queue of a
  * lock at rest: that is not destroyed as long as the node is there.
+ *
+ *	A	-> []	a lock that was used
+ *	A L ..	-> []	by a visit: it is this A, or one of these L
  *
  * Return: true if it is out of the queue, and to be freed. (Or a visit has freed it.)
  */
@@ -596,7 +607,7 @@ EXPORT_SYMBOL_GPL(lock_timeout_info);								\
 												\
 bool trylock(struct nbq_##X *lock)								\
 {												\
-	return nbq_queue_trylock(&lock->queue, NBQ_CALLER, ops);				\
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, NBQ_CALLER, ops);	\
 }												\
 EXPORT_SYMBOL_GPL(trylock);									\
 												\
@@ -612,7 +623,7 @@ __NBQ_DEFINE_QUEUE_NESTED(X, ops, timeout_nested, lock_nested)					\
 void unlock(struct nbq_##X *lock) __nbq_releases(lock)						\
 {												\
 	__nbq_release(lock);									\
-	nbq_queue_unlock(&lock->queue, _RET_IP_, ops);						\
+	nbq_queue_unlock(&lock->queue, NBQ_CALLER, ops);					\
 }												\
 EXPORT_SYMBOL_GPL(unlock)
 

@@ -17,10 +17,11 @@ static __always_inline int acquire_timed(struct nbq_spin *lock, struct nbq_deadl
 					 unsigned int subclass, unsigned long ip)
 {
 	struct lockdep_map *map = nbq_dep_map_of(lock);
+	int ret;
 
 	nbq_attempt_record(map, &deadline, subclass, ip);
-	return nbq_attempt_end(map, &deadline, nbq_bare_spin_acquire(&lock->bare, deadline, ip),
-			       ip);
+	ret = nbq_bare_spin_acquire(&lock->bare, deadline, ip, NULL);
+	return nbq_attempt_end(map, &deadline, ret, ip);
 }
 
 static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsigned long ip)
@@ -31,7 +32,7 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 	int ret;
 
 	nbq_attempt_record(map, &never, subclass, ip);
-	ret = nbq_bare_spin_acquire_unless(&lock->bare, never, ip, &learns);
+	ret = nbq_bare_spin_acquire(&lock->bare, never, ip, &learns);
 	if (unlikely(ret)) {
 		nbq_report(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD : NBQ_REPORT_DEADLOCK, lock,
 			   learns.judged, ip);
@@ -86,7 +87,7 @@ int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
 	preempt_disable();
 	takeovers = nbq_this_pool()->takeovers;
 	nbq_attempt_record(map, &deadline, 0, _RET_IP_);
-	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, _RET_IP_, &learns);
+	ret = nbq_bare_spin_acquire(&lock->bare, deadline, _RET_IP_, &learns);
 	/* Not by a read after a judgement: another context may have taken the lock over since. */
 	if (ret) {
 		nbq_timeout_fill(info, learns.judged ?: READ_ONCE(lock->state.holder), begin);
@@ -139,14 +140,17 @@ int nbq_spin_lock_unless(struct nbq_spin *lock, ktime_t patience, nbq_stop_t sto
 	/* In an NMI a trylock, also without end: its condition may hold. */
 	if (!in_nmi())
 		nbq_attempt_record(map, &deadline, 0, _RET_IP_);
-	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, _RET_IP_, &unless);
+	ret = nbq_bare_spin_acquire(&lock->bare, deadline, _RET_IP_, &unless);
 	return nbq_attempt_end(map, &deadline, ret, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_lock_unless);
 
 bool __nbq_spin_trylock(struct nbq_spin *lock)
 {
-	return !acquire_timed(lock, nbq_deadline_none(), 0, _RET_IP_);
+	struct nbq_deadline none = nbq_deadline_none();
+	int ret = nbq_bare_spin_trylock(&lock->bare) ? 0 : -EBUSY;
+
+	return !nbq_attempt_end(nbq_dep_map_of(lock), &none, ret, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__nbq_spin_trylock);
 

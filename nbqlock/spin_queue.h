@@ -15,7 +15,7 @@ struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
 const struct nbq_node *nbq_last_waiter(const struct nbq_queue *queue);
 struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 			       struct nbq_node *prev);
-bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
+bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred, const void *lock);
 bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
 
 /**

@@ -109,7 +109,7 @@ void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait)
 }
 
 /* Can heads of other queues compete for the lock? */
-static bool has_other_sockets(const struct nbq_head *head)
+static bool has_rivals(const struct nbq_head *head)
 {
 	return nbq_has_other_sockets(READ_ONCE(head->wait->pool->socket));
 }
@@ -183,7 +183,7 @@ static void choose_next_turn(struct nbq_head *head, union nbq_spin_state state)
 {
 	const struct nbq_place *place = head->place;
 
-	if (!head->next && has_other_sockets(head) && has_own_turn(head, state) &&
+	if (!head->next && has_rivals(head) && has_own_turn(head, state) &&
 	    place->was_behind && !place->has_successor)
 		head->next = next_turn(head, place->turn);
 }
@@ -202,7 +202,7 @@ static u8 turn_to_request(const struct nbq_head *head, union nbq_spin_state stat
 {
 	const struct nbq_socket *socket;
 
-	if (!has_other_sockets(head))
+	if (!has_rivals(head))
 		return head->place->turn;
 	socket = READ_ONCE(nbq_pool_of(state.holder)->socket);
 	return socket ? next_turn(head, socket->turn) : head->place->turn;
@@ -268,7 +268,7 @@ static bool may_be_before(const struct nbq_head *head)
 	const struct nbq_place *place = head->place;
 	const struct nbq_queue *other = nbq_queue_of(NULL, head->lock);
 
-	if (is_patient(head) || has_other_sockets(head))
+	if (is_patient(head) || has_rivals(head))
 		return false;
 	if (place->pred)
 		return READ_ONCE(place->pred->wants) != head->lock;
@@ -289,8 +289,7 @@ bool nbq_head_may_take(struct nbq_head *head, union nbq_spin_state state)
 
 /*
  * Does a head that has not waited for long hand on a request? Seven times in eight: the time at
- * which it enqueued is the random number. Simulated, 16 CPUs on 8 sockets: always, 0.77 of the
- * acquisitions; never, a Jain's index of 0.45, not 0.95.
+ * which it enqueued is the random number. Always costs acquisitions, never costs fairness.
  */
 static inline bool hands_on_request(const struct nbq_place *place)
 {
@@ -315,9 +314,8 @@ u16 nbq_head_hands_on(struct nbq_head *head, union nbq_spin_state state)
 	const struct nbq_place *place = head->place;
 
 	/*
-	 * The head of the machine's queue leaves the turn to the socket that has it. Simulated, 24
-	 * CPUs on 8 sockets, half of the attempts with a patience of 15 us: else 0.88 of the
-	 * acquisitions and 2.9 times the longest wait.
+	 * The head of the machine's queue leaves the turn to the socket that has it: else, where
+	 * half of the attempts have little patience, the others wait for long.
 	 */
 	if (!place->turn && state.handoff && !has_own_turn(head, state))
 		return state.request;
@@ -327,7 +325,7 @@ u16 nbq_head_hands_on(struct nbq_head *head, union nbq_spin_state state)
 	if (!place->has_successor)
 		return 0;
 	if (is_patient(head)) {
-		if (has_other_sockets(head) && !head->next && has_own_turn(head, state))
+		if (has_rivals(head) && !head->next && has_own_turn(head, state))
 			return state.request;
 		return nbq_request_at(head->wait->now, place->turn);
 	}

@@ -67,6 +67,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/prefetch.h>
 
 #include "internal.h"
 #include "queue_lock.h"
@@ -172,6 +173,11 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 {
 	nbq_held_add(node->pool, node, lock, NBQ_TYPE_SWAP);
 	nbq_node_reclaim_pred(node, pred);
+	/*
+	 * The release swaps next. The line comes during the critical section: it was read here
+	 * since the successor has linked itself.
+	 */
+	prefetchw(node);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_granted);
 
@@ -307,7 +313,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.pool = node->pool,
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
-		.nested = nbq_attempt_enter(node->pool),
+		.nested = nbq_nesting_enter(node->pool),
 		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
 		.ip = ip,

@@ -692,7 +692,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 		trace_end(wait, ret);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
-	nbq_attempt_leave(wait->pool);
+	nbq_nesting_leave(wait->pool);
 	if (unlikely(wait->deadline->visits))
 		return ret;
 	if (!ret)

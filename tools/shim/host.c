@@ -239,6 +239,19 @@ bool shim_is_spare(const void *node)
 	return node == &pool->spare;
 }
 
+bool shim_may_visit(unsigned int cpu)
+{
+	unsigned int level;
+
+	for (level = 0; level < NBQ_LEVELS; level++) {
+		const struct nbq_node *spare = &nbq_pools[cpu][0][level].spare;
+
+		if (spare->alloc_seq != spare->free_seq)
+			return true;
+	}
+	return false;
+}
+
 bool shim_is_in_free_node(const void *address)
 {
 	size_t offset = (const char *)address - (const char *)nodes;

@@ -139,6 +139,17 @@ static void tsan_modify(void *address, const void *from)
 	machine_arrive();
 }
 
+/* The line comes while the CPU goes on; what accesses it by then waits for it. */
+void simulate_prefetchw(const volatile void *address);
+void simulate_prefetchw(const volatile void *address)
+{
+	if (!is_charged(address))
+		return;
+	machine_arrive();
+	memory_own(this_cpu, address, this_cpu->clock, 0, __builtin_return_address(0));
+	machine_spend(costs.hit);
+}
+
 /* Only a full barrier waits on x86; the others cost nothing. */
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)

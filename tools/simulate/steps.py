@@ -24,7 +24,7 @@ KNOWN_MISSES = {"mcs": 6.0, "clh": 5.0}
 # Misses of an acquisition and its release of our locks, with patience without end: today's figure,
 # the median of three seeds, with 1 and with 8 sockets. A lock may make a tenth more. A change that
 # makes a lock better lowers its figure.
-LIMITED = {"clh_nb": {1: 7.0, 8: 7.0}, "mcs_nb": {1: 9.0, 8: 9.0}, "swap_nb": {1: 9.0, 8: 9.0},
+LIMITED = {"clh_nb": {1: 7.0, 8: 7.0}, "mcs_nb": {1: 10.0, 8: 10.0}, "swap_nb": {1: 10.0, 8: 10.0},
            "nbq_spin": {1: 14.0, 8: 13.9}, "nbq_spin_sockets": {8: 12.3}}
 LIMITED_CPUS = 64
 # For how long two seeds run that must agree. With turns of sockets the hybrid goes on for some

@@ -216,8 +216,8 @@ def claims_of_growth(run, trace):
 # The functions in which a tracepoint may be: those behind contention, and growth. An
 # acquisition has a no-op besides, which tells whether contention_begin is on: a wait is
 # announced before it enqueues.
-CONTENDED = re.compile(r"wait|await|slowpath|skip|abandon|leave|grow|announce|end_contention|"
-                       r"retries")
+CONTENDED = re.compile(r"wait|await|slowpath|continue|deadlocked|skip|abandon|leave|grow|announce|"
+                       r"end_contention|retries")
 ASKED_BEFORE = "contention_begin"
 JUMP_ENTRY = re.compile(r"^[0-9a-f]+ +\S+ +(\S+?)(?:([+-])0x([0-9a-f]+))?$", re.MULTILINE)
 NO_OP = re.compile(r"\bnop|\bxchg +%ax,%ax|\bdata16")

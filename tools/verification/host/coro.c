@@ -85,8 +85,8 @@ static void inspect_last_access(void)
 	if (resumed && !self->node)
 		self->node = resumed;
 	/*
-	 * Not the one that its pool allocated last: a nested context may have. Nor the spare one, with
-	 * which it visits the lock to have a node.
+	 * Not the one that its pool allocated last: a nested context may have. Nor the spare one,
+	 * with which it visits the lock to have a node.
 	 */
 	if (self->last_op == SHIM_OP_XCHG && is_tail(self->lock, self->last_address)) {
 		const struct nbq_node *node = tail_node(self->lock, self->last_address);

@@ -42,9 +42,10 @@ def in_model(primitive):
     try_cmpxchg() returns whether it has swapped, which there is to compare what it found. Of
     nbq_arena_lock.h, a BPF program's surroundings have one that is not the kernel's.
     """
-    if primitive == "cmpxchg_local":
+    name = primitive.removeprefix("try_").removeprefix("nbq_")
+    if name == "cmpxchg_local":
         return "cmpxchg_relaxed"
-    return re.sub(r"^atomic(_long|64)_", "atomic_", primitive.removeprefix("try_").removeprefix("nbq_"))
+    return re.sub(r"^atomic(_long|64)_", "atomic_", name)
 
 
 def family(primitive):
