@@ -7,6 +7,7 @@
  * Busy work is a number of iterations of an empty loop, calibrated by such trials. The loop is
  * never inlined, so the code that is measured is the code that is used, with the same alignment.
  */
+#include <linux/irqflags.h>
 #include <linux/limits.h>
 
 #include "run.h"
@@ -116,15 +117,93 @@ static void iterate(void *arg, u64 times)
 	}
 }
 
-/* An iteration without a lock, in ps; 0 without memory. */
-static u64 empty_loop_ps(const struct stress_params *params)
+/* A lock that no other contender uses. */
+struct pair {
+	const struct stress_ops *ops;
+	union stress_lock *lock;
+	struct stress_waiter *me;
+	ktime_t patience;
+};
+
+/* Without interrupts: in the run they may take a lock of this class. */
+static void acquire_and_release(void *arg, u64 times)
+{
+	const struct pair *pair = arg;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	while (times--) {
+		if (!pair->ops->lock(pair->lock, pair->me, pair->patience))
+			pair->ops->unlock(pair->lock, pair->me);
+	}
+	local_irq_restore(flags);
+}
+
+/* Beyond the calls of operations that do nothing. */
+static u64 pair_ps(struct pair *pair, const struct stress_ops *ops)
+{
+	u64 calls_fs, fs;
+
+	pair->ops = &nothing;
+	calls_fs = cost_fs(acquire_and_release, pair);
+	pair->ops = ops;
+	fs = cost_fs(acquire_and_release, pair);
+	return fs > calls_fs ? div_u64(fs - calls_fs, FS_PER_PS) : 0;
+}
+
+/* Attempts without patience at a lock that another contender holds. */
+static u64 failed_try_ps(struct pair *pair, struct stress_waiter *holder,
+			 const struct stress_ops *ops)
+{
+	u64 ps;
+
+	if (ops->patience != HEEDS_PATIENCE || ops->lock(pair->lock, holder, pair->patience))
+		return 0;
+	pair->patience = 0;
+	ps = pair_ps(pair, ops);
+	ops->unlock(pair->lock, holder);
+	return ps;
+}
+
+/* Return: 0 or a negative errno. */
+static int measure_lock(struct contender *contender, const struct stress_ops *ops,
+			struct stress_costs *costs)
+{
+	struct pair pair = {
+		.lock = &contender->run->targets[0].lock,
+		.me = &contender->refs[0].waiter,
+		.patience = contender->run->params.patience_ns.high,
+	};
+	struct stress_waiter *holder = &contender->refs[1].waiter;
+	int ret = ops->init(pair.lock, 0);
+
+	if (ret)
+		return ret;
+	holder->numa_node = pair.me->numa_node;
+	if (ops->enter)
+		ret = ops->enter(pair.lock, pair.me) ?: ops->enter(pair.lock, holder);
+	if (!ret) {
+		costs->pair_ps = pair_ps(&pair, ops);
+		costs->failed_try_ps = failed_try_ps(&pair, holder, ops);
+	}
+	if (ops->destroy)
+		ret = ops->destroy(pair.lock) ?: ret;
+	if (ops->exit) {
+		ops->exit(pair.lock, pair.me);
+		ops->exit(pair.lock, holder);
+	}
+	return ret;
+}
+
+/* As a run with one contender, which has nothing to do. Return: 0 or a negative errno. */
+static int measure_alone(const struct stress_params *params, struct stress_costs *costs)
 {
 	struct stress_run *run = stress_run_alloc(params, 1);
 	struct contender *contender;
-	u64 ps = 0;
+	int ret = -ENOMEM;
 
 	if (!run)
-		return 0;
+		return ret;
 	run->params.lock = &nothing;
 	run->params.sample_every = 0;
 	run->params.stall_every = 0;
@@ -133,23 +212,28 @@ static u64 empty_loop_ps(const struct stress_params *params)
 	run->params.free_lock = 0;
 	run->cs_loops = 0;
 	run->ncs_loops = 0;
+	costs->pair_ps = 0;
+	costs->failed_try_ps = 0;
 	contender = stress_contender_alloc(run, 0, CONTEXT_TASK, raw_smp_processor_id());
 	run->contenders[0] = contender;
-	if (contender)
-		ps = div_u64(cost_fs(iterate, contender), FS_PER_PS);
+	if (contender) {
+		costs->empty_loop_ps = div_u64(cost_fs(iterate, contender), FS_PER_PS);
+		/* What a run with more contenders measures is not changed by this. */
+		ret = params->threads == 1 && !stress_interrupts_count(params) ?
+		      measure_lock(contender, params->lock, costs) : 0;
+	}
 	stress_run_free(run);
-	return ps;
+	return ret;
 }
 
 /*
- * Measure the overhead of the measurement: a run without the lock, the work and the timing.
- * Calibrates the busy work as well. One caller at a time.
+ * Measure the overhead of the measurement: a run without the lock, the work and the timing; and
+ * the lock without those. Calibrates the busy work as well. One caller at a time.
  */
 int stress_costs_measure(const struct stress_params *params, struct stress_costs *costs)
 {
 	stress_busy_calibrate();
 	costs->busy_loop_ps = div_u64(loop_fs, FS_PER_PS);
 	costs->clock_read_ps = div_u64(cost_fs(read_clock, NULL), FS_PER_PS);
-	costs->empty_loop_ps = empty_loop_ps(params);
-	return costs->empty_loop_ps ? 0 : -ENOMEM;
+	return measure_alone(params, costs);
 }

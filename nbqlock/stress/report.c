@@ -164,6 +164,8 @@ static void show_summary(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "clock_read_ps %llu\n", report->costs.clock_read_ps);
 	seq_printf(m, "empty_loop_ps %llu\n", report->costs.empty_loop_ps);
 	seq_printf(m, "busy_loop_ps %llu\n", report->costs.busy_loop_ps);
+	seq_printf(m, "pair_ps %llu\n", report->costs.pair_ps);
+	seq_printf(m, "failed_try_ps %llu\n", report->costs.failed_try_ps);
 	seq_printf(m, "locks_taken %llu\n", report->locks_taken);
 	seq_printf(m, "locks_freed %llu\n", report->locks_freed);
 	seq_printf(m, "lost_updates %llu\n", report->lost_updates);

@@ -108,6 +108,9 @@ struct stress_costs {
 	u64 clock_read_ps;
 	u64 empty_loop_ps;	/* of an iteration without lock, work and timing */
 	u64 busy_loop_ps;	/* of an iteration of the busy loop */
+	/* In a run with one contender: */
+	u64 pair_ps;		/* of an acquisition and its release, without all that */
+	u64 failed_try_ps;	/* of an attempt without patience at a held lock; 0: it waits */
 };
 
 struct stress_counts {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Table 1: what a lock costs alone, in time, instructions and accesses to memory.
 
-As in section 3.1 of Scott 2002: one thread, an uncontended lock, no work inside or outside, less
-the loop around it. The paper took the least of 8 runs, to leave out what else the machine did; so
+As in section 3.1 of Scott 2002: one thread, an uncontended lock, no work inside or outside, no loop
+around it. The paper took the least of 8 runs, to leave out what else the machine did; so
 do the ratios to TAS-B. Instructions say how much code a pair is, not how long that takes: an atomic
 operation is one instruction, and the dearest of all. notes() says where each part is from.
 """
@@ -25,8 +25,8 @@ COUNT_SECONDS = 3600
 
 MISSING = "-"
 HEADINGS = ("lock", "ns", "min", "max", f"of {KERNELS_LOCK}", f"min of {PAPERS_LOCK}'s",
-            "instructions", "atomic", "reads", "writes",
-            "in print: cycles", "of TAS-B", "atomic / reads / writes")
+            "instructions", "failed try: ns", "failed try: instructions",
+            "atomic", "reads", "writes", "in print: cycles", "of TAS-B", "atomic / reads / writes")
 
 
 # Cycles, atomic operations, reads and writes of Scott 2002, table 1: a Sun Enterprise 10000,
@@ -40,9 +40,9 @@ PRINTED = {
 
 # Time and instructions
 
-def times_of(result, lock):
+def times_of(result, lock, metric="alone_ns"):
     """{round: ns} of a lock."""
-    return by_round("alone_ns", result.runs_of(lock) if result else [])
+    return by_round(metric, result.runs_of(lock) if result else [])
 
 
 def least_ratio(mine, its):
@@ -85,13 +85,16 @@ class Line(NamedTuple):
     of_kernels: Tuple[float, ...]
     of_papers: Optional[float]
     instructions: Tuple[float, ...]
+    failed: Tuple[float, ...]
+    failed_instructions: Tuple[float, ...]
     counts: dict
     printed: Optional[Tuple[int, ...]]
 
     def cells(self):
         return (self.lock, *(word(self.times, "{:.1f}", of) for of in (median, min, max)),
                 word(self.of_kernels, "{:.2f}"), word(self.of_papers, "{:.2f}"),
-                word(self.instructions, "{:.1f}"),
+                *(word(each, "{:.1f}") for each in (
+                    self.instructions, self.failed, self.failed_instructions)),
                 *(word(self.counts.get(name), "{:g}") for name in ("atomics", "reads", "writes")),
                 *self.printed_cells())
 
@@ -123,6 +126,8 @@ def lines(time, instructions, counts):
         found.append(Line(lock, tuple(mine.values()), tuple(ratios(mine, kernels)),
                           least_ratio(mine, papers),
                           tuple(times_of(instructions, lock).values()),
+                          *(tuple(times_of(each, lock, "failed_try_ns").values())
+                            for each in (time, instructions)),
                           counts.get(lock, {}), PRINTED.get(lock)))
     return found
 
@@ -147,6 +152,10 @@ def table(folder):
 
 # What has to be said with it
 
+DIRECTLY = ("Acquisitions and releases follow one another directly, with interrupts disabled; what "
+            "two calls take that do nothing is taken off.")
+
+
 def notes(time, instructions, counts):
     return [*time_notes(time), *instruction_notes(instructions, time), *count_notes(counts),
             "In print: Scott 2002, table 1, cycles of a 466 MHz UltraSPARC 2, the least of 8 "
@@ -156,24 +165,13 @@ def notes(time, instructions, counts):
             "hardware counters. All of this is in the cache, as in print."]
 
 
-def loop_note(result, unit):
-    """What the driver's loop costs by itself, which is taken off."""
-    loops = [run.result["empty_loop_ps"] / 1000 for run in result.runs
-             if run.passed and "empty_loop_ps" in run.result]
-    if not loops:
-        return f"The cost of the loop was not measured, so no {unit} are known."
-    return (f"The cost of the driver's loop around two empty functions, "
-            f"{median(loops):.1f} {unit} ({min(loops):.1f} to {max(loops):.1f}), is taken off.")
-
-
 def time_notes(result):
     if not result:
         return []
     return [f"Time: user-mode Linux {result.kernel}, one thread on one CPU, ns for an "
             f"acquisition and its release; median, least and most of {result.plan.rounds} "
             f"rounds. Ratios to {KERNELS_LOCK} are medians of those of each round, ratios to "
-            f"{PAPERS_LOCK} are of the least times, as in print. "
-            f"{loop_note(result, 'ns')}"]
+            f"{PAPERS_LOCK} are of the least times, as in print. {DIRECTLY}"]
 
 
 def instruction_notes(result, time):
@@ -182,8 +180,7 @@ def instruction_notes(result, time):
     missing = [lock for lock in (time.locks if time else []) if lock not in result.locks]
     absent = f" That kernel has no {', '.join(missing)}." if missing else ""
     return [f"Instructions: x86-64, Linux {result.kernel} in QEMU, whose clock counts them; "
-            f"median. {loop_note(result, 'instructions')} The timer's tick adds 2 in 1000 of "
-            f"loop and lock together, less than half an instruction.{absent}"]
+            f"median. {DIRECTLY}{absent}"]
 
 
 def count_notes(counts):

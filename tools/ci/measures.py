@@ -202,6 +202,8 @@ def uncontended_measures(alone, blind, runs):
     yield ("a clock read, an empty turn and a busy loop cost something",
            all(run.number(f"{name}_ps") for run in runs
                for name in ("clock_read", "empty_loop", "busy_loop")))
+    yield ("a lock is measured alone where one thread alone wants it",
+           all((run.number("pair_ps") > 0) == (run.number("threads") == 1) for run in runs))
     low, high = BUSY_PER_SECOND
     yield ("busy work takes about the time that it should",
            low < blind.number("acquisitions_per_second") < high)

@@ -203,8 +203,10 @@ def print_contended(result, place, wide):
 
 
 def print_alone(result):
-    print("\nAlone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a release "
-          "and the driver's loop.")
+    fences = (" In user-mode Linux each acquire and each release is a full fence."
+              if result.plan.testbed == "uml" else "")
+    print("\n" + fill("Alone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a release "
+                      f"and the driver's loop.{fences}", WIDTH))
     groups = [(None, rounds) for _, rounds in groups_of(result)]
     reference = stand_in(REFERENCE, result.plan.testbed)
     print_table(alone_columns(result.runs_of(reference), reference), groups)

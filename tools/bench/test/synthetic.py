@@ -91,6 +91,7 @@ def made_up(scenario, lock, number, point):
             "socket_handoffs": (attempts - timeouts) // 4,
             "suspensions": 10, "suspension_ns_mean": settings.get("suspend_ns", 0) + 1000,
             "nodes_max": NODES.get(lock, 0) * point["cpus"], "empty_loop_ps": 1500,
+            "pair_ps": 1000 * number + 20000, "failed_try_ps": 5000,
             "clock_read_ps": 35000, "operations": attempts, "workers": point["cpus"],
             "finished": point["cpus"], "least": attempts // point["cpus"] // 2,
             "most": attempts // point["cpus"], "limit_ms": 60000}

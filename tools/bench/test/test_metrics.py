@@ -11,7 +11,7 @@ from bench.test.synthetic import EveryFigure, run
 CROWDED = {"cpus": 4}		# on two cores
 COUNTS = {"elapsed_ns": 1_000_000_000, "attempts": 50_000, "acquisitions": 10_000,
           "cs_ns": 305, "ncs_ns": 100, "patience_ns": 15_000, "empty_loop_ps": 2_500,
-          "overshoot_samples": 40_000, "threads": 4}
+          "pair_ps": 15_500, "overshoot_samples": 40_000, "threads": 4}
 
 
 TX = Context(2, {"clh_nb": 400})
@@ -21,8 +21,10 @@ FIGURES = (
     ("acquisitions_per_second", {}, None, 10_000), ("attempts_per_second", {}, None, 50_000),
     ("success_rate", {}, None, 20), ("handoff_rate", {"handoffs": 2_500}, None, 25),
     ("iteration_time_us", {}, None, 20),
-    # Without the loop; without the work inside and nothing else.
-    ("alone_ns", {}, None, 100_000 - 2.5), ("passing_time_us", {}, None, 100 - 0.305),
+    # Without the work inside and nothing else.
+    ("alone_ns", {}, None, 15.5), ("failed_try_ns", {"failed_try_ps": 2_500}, None, 2.5),
+    ("failed_try_ns", {"failed_try_ps": 0}, None, None),
+    ("passing_time_us", {}, None, 100 - 0.305),
     # What an acquisition takes, 1 s / 10000 = 100 us, beyond Ta = 0.4 us and Tc = 0.305 us.
     ("tx_us", {}, TX, 100 - 0.4 - 0.305),
     ("tx_us", {}, Context(2, {"mcs_nb": 400}), None),

@@ -267,16 +267,16 @@ class Lost(Reports):
             scenario = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
             scenario.locks = list(ns)
             return result_of(scenario, lambda scenario, lock, number, point: {
-                "elapsed_ns": 1000 * ns[lock], "acquisitions": 1000, "empty_loop_ps": 5000})
-        folder = folder_of(self.path, result("table1", clh_nb=65, raw_spinlock=25),
-                           result("table1-instructions", clh_nb=105, raw_spinlock=20, tas_b=200))
+                "elapsed_ns": 1000, "acquisitions": 1, "pair_ps": 1000 * ns[lock]})
+        folder = folder_of(self.path, result("table1", clh_nb=60, raw_spinlock=20),
+                           result("table1-instructions", clh_nb=100, raw_spinlock=15, tas_b=195))
         write_new(folder / COUNTS, as_json({"format": 1, "locks": {
             lock: {"atomics": number, "reads": 1, "writes": 1, "min": 1, "max": 1,
                    "tally_writes": 3} for lock, number in (("clh_nb", 2), ("tas_b", 1))}}))
         text = report.text_of(open_folder(folder))
         self.assertIn('"clh_nb","raw_spinlock","+40","3.00","+85","\\-"', text)
         self.assertIn('"clh_nb","tas_b","\\-","\\-","-95","+1"', text)
-        self.assertIn('"clh_nb","60.0","60.0","60.0","3.00","\\-","100.0","2"', text)
+        self.assertIn('"clh_nb","60.0","60.0","60.0","3.00","\\-","100.0","\\-","\\-","2"', text)
 
 
 class Pages(Reports):

@@ -23,9 +23,9 @@ static struct {
 static unsigned int regions_declared;
 static const char *stack_base;
 
-void access_forget_memory(void)
+void access_forget_memory(const void *stack)
 {
-	stack_base = __builtin_frame_address(0);
+	stack_base = stack;
 	regions_declared = 0;
 }
 

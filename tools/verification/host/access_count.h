@@ -48,8 +48,8 @@ extern struct accesses access_counts[MEMORIES];
 /* Counting is off at the start. */
 extern bool access_counting;
 
-/* No memory is declared but the stack, from the caller's frame on. */
-void access_forget_memory(void);
+/* No memory is declared but the stack, up to this frame. */
+void access_forget_memory(const void *stack);
 /* A later declaration goes before an earlier one that it overlaps. */
 void access_declare(const void *start, size_t size, enum memory memory);
 /* What was declared to begin there is something else. */

@@ -10,12 +10,16 @@
  * their first acquisitions. What is written here is what print says, what --check
  * holds the locks to, and why the two are not the same where they are not.
  *
- *	count [--check | --json FILE]
+ *	count [--check | --json FILE | --time]
+ *
+ * Or how long that takes here: without a kernel, whose calls cost more where it is protected
+ * against speculation, and whose user-mode port makes a full fence of each acquire and release.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <asm/mmiowb.h>
 #include <host.h>
@@ -199,13 +203,13 @@ static void declare_own(const struct subject *subject)
 	}
 }
 
-static void start(const struct subject *subject)
+static void start(const struct subject *subject, const void *stack)
 {
 	const struct stress_ops *ops = subject->ops;
 
 	shim_pools_start(16, 16);
 	memset(&waiter, 0, sizeof(waiter));
-	access_forget_memory();
+	access_forget_memory(stack);
 	declare_cpu();
 	declare_pool();
 	access_declare(&lock, sizeof(lock), MEMORY_SHARED);
@@ -275,7 +279,7 @@ static void measure(const struct subject *subject, struct cost *cost)
 	unsigned int i;
 
 	memset(cost, 0, sizeof(*cost));
-	start(subject);
+	start(subject, __builtin_frame_address(0));
 	for (i = 0; i < WARM_UP_PAIRS; i++)
 		pair(subject->ops);
 	for (i = 0; i < PAIRS; i++) {
@@ -426,10 +430,157 @@ static bool check(const struct cost *costs)
 	return good;
 }
 
+/* One compare-and-swap and one store: what raw_spin_lock() and its release are uncontended. */
+static int word_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+{
+	int taken = 0;
+
+	preempt_disable();
+	while (READ_ONCE(lock->taken) || !try_cmpxchg_acquire(&lock->taken, &taken, 1)) {
+		if (!patience) {
+			preempt_enable();
+			return -EBUSY;
+		}
+		taken = 0;
+	}
+	return 0;
+}
+
+static void word_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+	smp_store_release(&lock->taken, 0);
+	preempt_enable();
+}
+
+static int word_init(union stress_lock *lock, unsigned int index)
+{
+	lock->taken = 0;
+	return 0;
+}
+
+static int nothing_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+{
+	return 0;
+}
+
+static void nothing_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+}
+
+static const struct stress_ops word = {
+	.name = "a word", .init = word_init, .lock = word_lock, .unlock = word_unlock,
+};
+
+static const struct stress_ops nothing = {
+	.name = "nothing", .init = word_init, .lock = nothing_lock, .unlock = nothing_unlock,
+};
+
+#define TIMED_ROUNDS	9U
+#define TIMED_PAIRS	200000U
+
+/* ns of each round. */
+struct timed {
+	double pair[TIMED_ROUNDS];
+	double failed_try[TIMED_ROUNDS];
+};
+
+static double pairs_ns(const struct stress_ops *ops, struct stress_waiter *me, ktime_t patience)
+{
+	struct timespec from, to;
+	unsigned int i;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (i = 0; i < TIMED_PAIRS; i++) {
+		if (!ops->lock(&lock, me, patience))
+			ops->unlock(&lock, me);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return ((to.tv_sec - from.tv_sec) * 1e9 + to.tv_nsec - from.tv_nsec) / TIMED_PAIRS;
+}
+
+static void time_round(const struct subject *subject, struct timed *timed, unsigned int round)
+{
+	const struct stress_ops *ops = subject->ops;
+	double calls = pairs_ns(&nothing, NULL, 0);
+	struct stress_waiter holder = {};
+
+	start(subject, __builtin_frame_address(0));
+	pairs_ns(ops, &waiter, PATIENCE_NS);
+	timed->pair[round] = pairs_ns(ops, &waiter, PATIENCE_NS) - calls;
+	if (ops->patience == HEEDS_PATIENCE) {
+		if ((ops->enter && ops->enter(&lock, &holder)) ||
+		    ops->lock(&lock, &holder, PATIENCE_NS))
+			abort();
+		timed->failed_try[round] = pairs_ns(ops, &waiter, 0) - calls;
+		ops->unlock(&lock, &holder);
+	}
+	end(subject);
+	if (ops->exit)
+		ops->exit(&lock, &holder);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The rounds, in order. */
+static const double *sorted(const double *rounds, const double *of)
+{
+	static double found[TIMED_ROUNDS];
+	unsigned int i;
+
+	for (i = 0; i < TIMED_ROUNDS; i++)
+		found[i] = rounds[i] / (of ? of[i] : 1);
+	qsort(found, TIMED_ROUNDS, sizeof(found[0]), compare);
+	return found;
+}
+
+static void print_timed(const struct subject *subject, const struct timed *timed,
+			const struct timed *reference)
+{
+	const double *rounds = sorted(timed->pair, NULL);
+
+	printf("%-13s %7.1f %6.1f %6.1f", subject->ops->name, rounds[TIMED_ROUNDS / 2], rounds[0],
+	       rounds[TIMED_ROUNDS - 1]);
+	printf(" %9.2f", sorted(timed->pair, reference->pair)[TIMED_ROUNDS / 2]);
+	if (subject->ops->patience == HEEDS_PATIENCE)
+		printf(" %11.1f", sorted(timed->failed_try, NULL)[TIMED_ROUNDS / 2]);
+	printf("\n");
+}
+
+static void print_times(void)
+{
+	static const struct subject reference = { .ops = &word };
+	static struct timed timed[SUBJECTS], of_word;
+	unsigned int round;
+	size_t i;
+
+	for (round = 0; round < TIMED_ROUNDS; round++) {
+		time_round(&reference, &of_word, round);
+		for (i = 0; i < SUBJECTS; i++)
+			time_round(&subjects[i], &timed[i], round);
+	}
+	printf("ns of an acquisition and a release without contention, less two calls that do\n"
+	       "nothing, as gcc %s compiles them: median, least and most of %u rounds;\n"
+	       "the median ratio to a word that a compare-and-swap takes and a store releases;\n"
+	       "and of an attempt without patience at a lock that is held\n\n"
+	       "lock               ns    min    max of a word  failed try\n",
+	       __VERSION__, TIMED_ROUNDS);
+	print_timed(&reference, &of_word, &of_word);
+	for (i = 0; i < SUBJECTS; i++)
+		print_timed(&subjects[i], &timed[i], &of_word);
+}
+
 int main(int argc, char **argv)
 {
 	static struct cost costs[SUBJECTS];
 	size_t i;
+
+	if (argc == 2 && !strcmp(argv[1], "--time"))
+		return print_times(), 0;
 
 	for (i = 0; i < SUBJECTS; i++)
 		measure(&subjects[i], &costs[i]);
@@ -441,6 +592,6 @@ int main(int argc, char **argv)
 	else if (argc == 3 && !strcmp(argv[1], "--json"))
 		return write_json(argv[2], costs) ? 0 : 1;
 	else
-		return fputs("usage: count [--check | --json FILE]\n", stderr), 2;
+		return fputs("usage: count [--check | --json FILE | --time]\n", stderr), 2;
 	return 0;
 }
