@@ -20,8 +20,8 @@ from testbed.modules import build_suites
 from testbed.source import get_source
 
 LOCK_TYPES = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
-SUITES = ("nbq_spin", "nbq_spin_bare", "nbq_spin_unless", "nbq_sockets",
-          "nbq_operations", "nbq_guards", "nbq_contexts", "nbq_threads", "nbq_deadlocks",
+SUITES = ("nbq_spin", "nbq_spin_bare", "nbq_spin_unless", "nbq_sockets", "nbq_operations",
+          "nbq_destroy", "nbq_guards", "nbq_contexts", "nbq_threads", "nbq_deadlocks",
           "nbq_cycles", "nbq_lockdep", "nbq_report", "nbq_pool", "nbq_growth", "nbq_deadline",
           "nbq_events", "nbq_stress_histogram", "nbq_stress_statistics")
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The judgement of a KUnit run: reports that cases provoke."""
 
+import re
 import unittest
 
-from testbed.kunit import INTERRUPTED, OURS, without_provoked
+from testbed.common import PROJECT
+from testbed.kunit import BUILT_IN_SUITES, INTERRUPTED, OURS, SUITES, without_provoked
 
 IN_USE = "destroy of a lock that is in use"
 NOT_HELD = "unlock of a lock that is not held"
@@ -11,6 +13,16 @@ NOT_HELD = "unlock of a lock that is not held"
 
 def report(what, lock, holder=", held by CPU#0 (task)"):
     return f"nbqlock: BUG: {what}: {lock}{holder}, on CPU#1 (task), kunit/1, at f+0x1/0x2"
+
+
+class Named(unittest.TestCase):
+    # One that is not named is not missed when it does not run. Those of CPUs that go have kernels
+    # of their own.
+    def test_each_suite_is_one_that_must_run(self):
+        found = {name for path in (PROJECT / "kunit").glob("*.c")
+                 for name in re.findall(r'struct kunit_suite \w+ = {\n\t\.name = "(\w+)"',
+                                        path.read_text())}
+        self.assertEqual(found, {*SUITES, *BUILT_IN_SUITES, "nbq_hotplug"})
 
 
 class Interrupted(unittest.TestCase):
