@@ -226,7 +226,7 @@ static bool poll_as_head(struct nbq_head *head)
 
 	if (nbq_head_awaits_turn(head))
 		return false;
-	/* The lock before the tail, which is not needed before the lock is free. */
+	/* The lock first: the tail is of use only once the lock is free. */
 	state = nbq_spin_read(lock);
 	nbq_place_check_successor(head->place);
 	if (!state.holder && nbq_head_may_take(head, state) &&

@@ -67,8 +67,8 @@
  * @stays: hybrid: it stays in the queue when its attempt gives up, also as the tail: the attempt
  *	has resumed a place, or an earlier one is gone. The tail's line is left to those that
  *	enqueue
- * @resumed: its attempt has resumed a place, in front of waiters that began before it. In a queue
- *	lock it stays as well
+ * @resumed: its attempt has resumed a place, in front of waiters that began before it. The node
+ *	of a queue lock then stays in the queue when the attempt gives up
  * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is

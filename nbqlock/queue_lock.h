@@ -165,10 +165,9 @@ static inline int nbq_queue_failed_try(struct nbq_pool *pool)
  * The attempt has no patience, or contention is traced, or the node allocated last is in use, or a
  * node was abandoned, or the attempt is nested: what precedes its place in the queue.
  */
-static __always_inline int nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock,
-						      struct nbq_deadline deadline,
-						      unsigned long ip,
-						      const struct nbq_queue_ops *ops)
+static noinline int nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock,
+					       struct nbq_deadline deadline, unsigned long ip,
+					       const struct nbq_queue_ops *ops)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
@@ -243,18 +242,8 @@ static __always_inline bool nbq_queue_acquire_fast(struct nbq_queue_lock *lock,
 }
 
 /*
- * The caller of an operation, for lockdep and tracers. Where a call at the end of a function is a
- * jump, what is called there finds it by itself: the fast path needs no frame.
- */
-#if defined(CONFIG_DEBUG_LOCK_ALLOC) || defined(CONFIG_FRAME_POINTER)
-#define NBQ_CALLER	_RET_IP_
-#else
-#define NBQ_CALLER	0UL
-#endif
-
-/*
- * Each call of these is the last one. The parts of the patience are arguments of their own: for a
- * structure of two words gcc makes a frame.
+ * The parts of the patience are arguments of their own: for a structure of two words gcc makes a
+ * frame in the operations.
  */
 static noinline int nbq_queue_continue_timed(struct nbq_queue_lock *lock,
 					     struct nbq_node *node, struct nbq_node *pred,
@@ -265,7 +254,6 @@ static noinline int nbq_queue_continue_timed(struct nbq_queue_lock *lock,
 	struct nbq_deadline deadline = { .at = at, .relative = relative };
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 
-	ip = ip ?: _RET_IP_;
 	nbq_attempt_recall(map, &deadline, subclass);
 	return nbq_attempt_end(map, &deadline,
 			       nbq_queue_continue(lock, node, pred, deadline, ip, ops), ip);
@@ -273,7 +261,8 @@ static noinline int nbq_queue_continue_timed(struct nbq_queue_lock *lock,
 
 /*
  * Is the tail's node one with which a context holds or waits? Then the lock is not free. (Or that
- * node has left the queue meanwhile, and is in use elsewhere: then the lock was held in between.)
+ * node has left the queue meanwhile, and is in use elsewhere: then the lock was held in between, or
+ * its CPU has taken the node back.)
  */
 static __always_inline bool nbq_queue_looks_taken(const struct nbq_queue_lock *lock,
 						  const struct nbq_queue_ops *ops)
@@ -285,7 +274,7 @@ static __always_inline bool nbq_queue_looks_taken(const struct nbq_queue_lock *l
 
 static __always_inline int
 nbq_queue_lock_timed(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-		     unsigned int subclass, unsigned long ip, const struct nbq_queue_ops *ops)
+		     unsigned int subclass, const struct nbq_queue_ops *ops)
 {
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 	struct nbq_node *node, *pred;
@@ -296,10 +285,10 @@ nbq_queue_lock_timed(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 		preempt_enable();
 		return -EBUSY;
 	}
-	nbq_attempt_record(map, &deadline, subclass, ip);
+	nbq_attempt_record(map, &deadline, subclass, _RET_IP_);
 	if (likely(nbq_queue_acquire_fast(lock, &deadline, &node, &pred, ops)))
-		return nbq_attempt_end(map, &deadline, 0, ip);
-	return nbq_queue_continue_timed(lock, node, pred, deadline.at, deadline.relative, ip,
+		return nbq_attempt_end(map, &deadline, 0, _RET_IP_);
+	return nbq_queue_continue_timed(lock, node, pred, deadline.at, deadline.relative, _RET_IP_,
 					subclass, ops);
 }
 
@@ -326,7 +315,6 @@ static noinline void nbq_queue_continue_untimed(struct nbq_queue_lock *lock,
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 
-	ip = ip ?: _RET_IP_;
 	nbq_attempt_recall(map, &never, subclass);
 	if (unlikely(nbq_queue_continue(lock, node, pred, never, ip, ops)))
 		nbq_queue_lock_deadlocked(lock, never, ip, ops);
@@ -334,7 +322,7 @@ static noinline void nbq_queue_continue_untimed(struct nbq_queue_lock *lock,
 }
 
 static __always_inline void
-nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsigned long ip,
+nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass,
 		       const struct nbq_queue_ops *ops)
 {
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
@@ -342,11 +330,11 @@ nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsig
 	struct nbq_node *node, *pred;
 
 	preempt_disable();
-	nbq_attempt_record(map, &never, subclass, ip);
+	nbq_attempt_record(map, &never, subclass, _RET_IP_);
 	if (likely(nbq_queue_acquire_fast(lock, &never, &node, &pred, ops)))
-		nbq_attempt_end(map, &never, 0, ip);
+		nbq_attempt_end(map, &never, 0, _RET_IP_);
 	else
-		nbq_queue_continue_untimed(lock, node, pred, ip, subclass, ops);
+		nbq_queue_continue_untimed(lock, node, pred, _RET_IP_, subclass, ops);
 }
 
 /* The running context does not hold the lock that it is to release. */
@@ -354,23 +342,22 @@ static noinline void nbq_queue_report_unlock(const struct nbq_queue_lock *lock,
 					     unsigned long ip,
 					     const struct nbq_queue_ops *ops)
 {
-	ip = ip ?: _RET_IP_;
 	if (nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops))
 		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);
 	else
 		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);
 }
 
-static __always_inline void nbq_queue_unlock(struct nbq_queue_lock *lock, unsigned long ip,
+static __always_inline void nbq_queue_unlock(struct nbq_queue_lock *lock,
 					     const struct nbq_queue_ops *ops)
 {
 	struct nbq_node *node = nbq_held_take(nbq_this_pool(), lock);
 
 	if (unlikely(!node)) {
-		nbq_queue_report_unlock(lock, ip, ops);
+		nbq_queue_report_unlock(lock, _RET_IP_, ops);
 		return;
 	}
-	spin_release(nbq_dep_map_of(lock), ip);
+	spin_release(nbq_dep_map_of(lock), _RET_IP_);
 	/* Before the lock is seen to be free: writes to devices are in order. */
 	mmiowb_spin_unlock();
 	ops->release(node);
@@ -533,14 +520,13 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 #define __NBQ_DEFINE_QUEUE_NESTED(X, ops, timeout_nested, lock_nested)				\
 int timeout_nested(struct nbq_##X *lock, ktime_t patience, unsigned int subclass)		\
 {												\
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass,	\
-				    _RET_IP_, ops);						\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass, ops);	\
 }												\
 EXPORT_SYMBOL_GPL(timeout_nested);								\
 												\
 void lock_nested(struct nbq_##X *lock, unsigned int subclass) __nbq_acquires(lock)		\
 {												\
-	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, ops);				\
+	nbq_queue_lock_untimed(&lock->queue, subclass, ops);					\
 	__nbq_acquire(lock);									\
 }												\
 EXPORT_SYMBOL_GPL(lock_nested);
@@ -581,23 +567,20 @@ EXPORT_SYMBOL_GPL(is_contended);								\
 												\
 int lock_timeout(struct nbq_##X *lock, ktime_t patience)					\
 {												\
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,		\
-				    NBQ_CALLER, ops);						\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, ops);	\
 }												\
 EXPORT_SYMBOL_GPL(lock_timeout);								\
 												\
 int lock_until(struct nbq_##X *lock, ktime_t deadline)						\
 {												\
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0,			\
-				    NBQ_CALLER, ops);						\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0, ops);		\
 }												\
 EXPORT_SYMBOL_GPL(lock_until);									\
 												\
 int lock_timeout_info(struct nbq_##X *lock, ktime_t patience, struct nbq_timeout *info)		\
 {												\
 	u64 begin = nbq_clock_ns();								\
-	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,		\
-				       _RET_IP_, ops);						\
+	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, ops);	\
 												\
 	if (ret)										\
 		nbq_timeout_fill(info, nbq_find_holder(lock), begin);				\
@@ -607,13 +590,13 @@ EXPORT_SYMBOL_GPL(lock_timeout_info);								\
 												\
 bool trylock(struct nbq_##X *lock)								\
 {												\
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, NBQ_CALLER, ops);	\
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, ops);		\
 }												\
 EXPORT_SYMBOL_GPL(trylock);									\
 												\
 void lock_always(struct nbq_##X *lock) __nbq_acquires(lock)					\
 {												\
-	nbq_queue_lock_untimed(&lock->queue, 0, NBQ_CALLER, ops);				\
+	nbq_queue_lock_untimed(&lock->queue, 0, ops);						\
 	__nbq_acquire(lock);									\
 }												\
 EXPORT_SYMBOL_GPL(lock_always);									\
@@ -623,7 +606,7 @@ __NBQ_DEFINE_QUEUE_NESTED(X, ops, timeout_nested, lock_nested)					\
 void unlock(struct nbq_##X *lock) __nbq_releases(lock)						\
 {												\
 	__nbq_release(lock);									\
-	nbq_queue_unlock(&lock->queue, NBQ_CALLER, ops);					\
+	nbq_queue_unlock(&lock->queue, ops);							\
 }												\
 EXPORT_SYMBOL_GPL(unlock)
 

@@ -289,7 +289,8 @@ bool nbq_head_may_take(struct nbq_head *head, union nbq_spin_state state)
 
 /*
  * Does a head that has not waited for long hand on a request? Seven times in eight: the time at
- * which it enqueued is the random number. Always costs acquisitions, never costs fairness.
+ * which it enqueued is the random number. To hand each request on costs
+ * acquisitions, to hand none on costs fairness.
  */
 static inline bool hands_on_request(const struct nbq_place *place)
 {

@@ -174,8 +174,8 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 	nbq_held_add(node->pool, node, lock, NBQ_TYPE_SWAP);
 	nbq_node_reclaim_pred(node, pred);
 	/*
-	 * The release swaps next. The line comes during the critical section: it was read here
-	 * since the successor has linked itself.
+	 * For the swap of next in the release: the polls have left the line shared, and it comes
+	 * back while the critical section runs.
 	 */
 	prefetchw(node);
 }

@@ -122,47 +122,54 @@ struct pair {
 	const struct stress_ops *ops;
 	union stress_lock *lock;
 	struct stress_waiter *me;
+	struct stress_waiter *holder;
 	ktime_t patience;
 };
 
+static void acquire_and_release(const struct pair *pair, ktime_t patience, u64 times)
+{
+	while (times--) {
+		if (!pair->ops->lock(pair->lock, pair->me, patience))
+			pair->ops->unlock(pair->lock, pair->me);
+	}
+}
+
 /* Without interrupts: in the run they may take a lock of this class. */
-static void acquire_and_release(void *arg, u64 times)
+static void alone(void *arg, u64 times)
 {
 	const struct pair *pair = arg;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (times--) {
-		if (!pair->ops->lock(pair->lock, pair->me, pair->patience))
-			pair->ops->unlock(pair->lock, pair->me);
+	acquire_and_release(pair, pair->patience, times);
+	local_irq_restore(flags);
+}
+
+/* Likewise attempts without patience, while another contender holds the lock. */
+static void in_vain(void *arg, u64 times)
+{
+	const struct pair *pair = arg;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (!pair->ops->lock(pair->lock, pair->holder, pair->patience)) {
+		acquire_and_release(pair, 0, times);
+		pair->ops->unlock(pair->lock, pair->holder);
 	}
 	local_irq_restore(flags);
 }
 
-/* Beyond the calls of operations that do nothing. */
-static u64 pair_ps(struct pair *pair, const struct stress_ops *ops)
+/* What operations take beyond the calls of such that do nothing, in ps, at least 1. */
+static u64 beyond_calls_ps(void (*work)(void *arg, u64 times), struct pair *pair,
+			   const struct stress_ops *ops)
 {
 	u64 calls_fs, fs;
 
 	pair->ops = &nothing;
-	calls_fs = cost_fs(acquire_and_release, pair);
+	calls_fs = cost_fs(work, pair);
 	pair->ops = ops;
-	fs = cost_fs(acquire_and_release, pair);
-	return fs > calls_fs ? div_u64(fs - calls_fs, FS_PER_PS) : 0;
-}
-
-/* Attempts without patience at a lock that another contender holds. */
-static u64 failed_try_ps(struct pair *pair, struct stress_waiter *holder,
-			 const struct stress_ops *ops)
-{
-	u64 ps;
-
-	if (ops->patience != HEEDS_PATIENCE || ops->lock(pair->lock, holder, pair->patience))
-		return 0;
-	pair->patience = 0;
-	ps = pair_ps(pair, ops);
-	ops->unlock(pair->lock, holder);
-	return ps;
+	fs = cost_fs(work, pair);
+	return fs > calls_fs ? max(div_u64(fs - calls_fs, FS_PER_PS), 1ULL) : 1;
 }
 
 /* Return: 0 or a negative errno. */
@@ -172,25 +179,26 @@ static int measure_lock(struct contender *contender, const struct stress_ops *op
 	struct pair pair = {
 		.lock = &contender->run->targets[0].lock,
 		.me = &contender->refs[0].waiter,
+		.holder = &contender->refs[1].waiter,
 		.patience = contender->run->params.patience_ns.high,
 	};
-	struct stress_waiter *holder = &contender->refs[1].waiter;
 	int ret = ops->init(pair.lock, 0);
 
 	if (ret)
 		return ret;
-	holder->numa_node = pair.me->numa_node;
+	pair.holder->numa_node = pair.me->numa_node;
 	if (ops->enter)
-		ret = ops->enter(pair.lock, pair.me) ?: ops->enter(pair.lock, holder);
+		ret = ops->enter(pair.lock, pair.me) ?: ops->enter(pair.lock, pair.holder);
 	if (!ret) {
-		costs->pair_ps = pair_ps(&pair, ops);
-		costs->failed_try_ps = failed_try_ps(&pair, holder, ops);
+		costs->pair_ps = beyond_calls_ps(alone, &pair, ops);
+		if (ops->patience == HEEDS_PATIENCE)
+			costs->failed_try_ps = beyond_calls_ps(in_vain, &pair, ops);
 	}
 	if (ops->destroy)
 		ret = ops->destroy(pair.lock) ?: ret;
 	if (ops->exit) {
 		ops->exit(pair.lock, pair.me);
-		ops->exit(pair.lock, holder);
+		ops->exit(pair.lock, pair.holder);
 	}
 	return ret;
 }

@@ -110,7 +110,7 @@ struct stress_costs {
 	u64 busy_loop_ps;	/* of an iteration of the busy loop */
 	/* In a run with one contender: */
 	u64 pair_ps;		/* of an acquisition and its release, without all that */
-	u64 failed_try_ps;	/* of an attempt without patience at a held lock; 0: it waits */
+	u64 failed_try_ps;	/* of an attempt without patience at a held lock; 0: that waits */
 };
 
 struct stress_counts {

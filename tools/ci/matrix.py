@@ -20,7 +20,7 @@ from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
 from testbed.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
 from testbed.kernels import ARM64_TOOLS
-from testbed.kunit import LOCK_TYPES, SUITES, run_suites_in_guest
+from testbed.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
 from testbed.shapes import stock_runs
 from testbed.driver import OURS, LockType
 
@@ -48,8 +48,7 @@ def require_boot(machine):
                           f"\n{log_excerpt(outcome)}")
 
 
-# Where CPUs can go; and where there is no lockdep to ask.
-HOTPLUG = ("nbq_hotplug",)
+# Where there is no lockdep to ask.
 NO_LOCKDEP = tuple(suite for suite in SUITES if not suite.endswith("_lockdep"))
 
 
@@ -177,7 +176,7 @@ def kcsan():
     require_boot(machine)
     yield filter_case()
     yield from suite_cases("kcsan", run_suites_in_guest(
-        machine, CPUS, SPARINGLY, without_foreign_races), NO_LOCKDEP + HOTPLUG)
+        machine, CPUS, SPARINGLY, without_foreign_races), NO_LOCKDEP + HOTPLUG_SUITES)
     yield On(KCSAN, "stress")
     yield from stress_cases("kcsan", machine, ALL_INTERRUPTS, 1000000, clean=without_foreign_races)
 
@@ -241,7 +240,7 @@ def of_processor(testbed, interrupts):
     require_boot(machine)
     name = testbed.name
     yield On(testbed, "kunit")
-    yield from suite_cases(name, run_suites_in_guest(machine), SUITES + HOTPLUG)
+    yield from suite_cases(name, run_suites_in_guest(machine), SUITES + HOTPLUG_SUITES)
     yield On(testbed, "stress")
     yield from stress_cases(name, machine, interrupts, 1000000)
 

@@ -203,7 +203,8 @@ def uncontended_measures(alone, blind, runs):
            all(run.number(f"{name}_ps") for run in runs
                for name in ("clock_read", "empty_loop", "busy_loop")))
     yield ("a lock is measured alone where one thread alone wants it",
-           all((run.number("pair_ps") > 0) == (run.number("threads") == 1) for run in runs))
+           all((run.number(f"{name}_ps") > 0) == (run.number("threads") == 1) for run in runs
+               for name in ("pair", "failed_try")))
     low, high = BUSY_PER_SECOND
     yield ("busy work takes about the time that it should",
            low < blind.number("acquisitions_per_second") < high)

@@ -10,7 +10,7 @@ import re
 import sys
 
 from testbed.building import run_logged, tail
-from testbed.common import BUILD, guest_cpus
+from testbed.common import BUILD, PROJECT, guest_cpus
 from testbed.complaints import FIRST_PROCESS, complaints
 from testbed.guest import (CPUS_IN_A_LAYOUT, LEAK_SCAN, MOST_STARTS, UserModeMachine, excerpt,
                            run_guest)
@@ -20,11 +20,13 @@ from testbed.modules import build_suites
 from testbed.source import get_source
 
 LOCK_TYPES = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
-SUITES = ("nbq_spin", "nbq_spin_bare", "nbq_spin_unless", "nbq_sockets", "nbq_operations",
-          "nbq_destroy", "nbq_guards", "nbq_contexts", "nbq_threads", "nbq_deadlocks",
-          "nbq_cycles", "nbq_lockdep", "nbq_report", "nbq_pool", "nbq_growth", "nbq_deadline",
-          "nbq_events", "nbq_stress_histogram", "nbq_stress_statistics")
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can
+HOTPLUG_SUITES = ("nbq_hotplug",)	# where CPUs can go
+# Each of the others must run.
+SUITES = tuple(sorted({name for path in (PROJECT / "kunit").glob("*.c")
+                       for name in re.findall(r'kunit_suite \w+ = {\n\t\.name = "(\w+)"',
+                                              path.read_text())}
+                      - {*BUILT_IN_SUITES, *HOTPLUG_SUITES}))
 # Limits end what hangs, and decide nothing else: with a core to itself, a kernel takes half a
 # minute for the suites, and two where each access is emulated or checked.
 SLOW_TIMEOUT = 3600

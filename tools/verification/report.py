@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The report of what was verified: every number in it was counted in a run."""
 
+from collections import Counter
 import re
 
 from measure.results import machine
@@ -195,17 +196,17 @@ def by_file_and_rule(verdicts):
         yield [file, *cells]
 
 
-def checked_at(verdicts):
-    commits = [each.commit for each in verdicts]
-    return ", ".join(f"{commits.count(commit)} at {commit}" for commit in dict.fromkeys(commits))
+def judged_at(verdicts):
+    return sorted(Counter(each.commit for each in verdicts).items(), key=lambda row: -row[1])
 
 
 def mutants_section(found):
     verdicts = verdicts_in(found, survivors())
-    lines = paragraph("Made by rule; in parentheses: those that no test notices. They were judged "
-                      f"by the text and the tests of a commit: {checked_at(verdicts)}.")
+    lines = paragraph("Made by rule; in parentheses: those that no test notices.")
     heads, *rows = by_file_and_rule(verdicts)
     lines += table(heads, rows)
+    lines += paragraph("Each was judged by the text and the tests of a commit.")
+    lines += table(["commit", "mutants"], judged_at(verdicts))
     lines += paragraph("A mutant ends with the first layer that notices it, unless each was let "
                        "look. *Alone*: no other layer that looked has noticed it.")
     lines += table(["layer", "looked at", "killed", "alone", "time"],

@@ -133,7 +133,7 @@ class MutantsTest(unittest.TestCase):
     def test_a_file_has_a_row_and_a_rule_a_column(self):
         text = joined(report.mutants_section(self.FOUND))
         self.assertIn('"clh_nb.c","2 (1)","1 (1)"', text)
-        self.assertIn("3 at 0123", text)
+        self.assertIn('"0123","3"', text)
 
     def test_a_layer_has_a_row(self):
         text = joined(report.mutants_section(self.FOUND))
