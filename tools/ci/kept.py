@@ -11,6 +11,11 @@ from testbed.common import PROJECT, output_of
 FOLDER = "Documentation/reference"
 # Of a version, and without figures.
 NOT_MEASURED = ("trial.rst",)
+# A row of a report's table of findings: title, scenario, verdict; where it is simulated also the
+# machine and the verdict on the other test bed. And a row of the page on the papers.
+FINDING = re.compile(r'^   "(.*)","([\w-]+)",(?:"(.*)",".*",)?"\*\*(.*)\*\*"$', re.MULTILINE)
+CLAIM = re.compile(r'^   "(.*)","(.*)","(.*)"$', re.MULTILINE)
+OF_THE_PAPER = ("table1", "table1-contended", "figure5", "figure6")
 LOCKS = ("nbqlock", ":(exclude)nbqlock/stress")
 COMMIT = re.compile(r"\bcommit\W{1,4}([0-9a-f]{12})(?:-dirty)?\b", re.IGNORECASE)
 
@@ -52,6 +57,29 @@ def age(commits, project=PROJECT):
     else:
         words = "the locks' code is the same"
     return f"of {', '.join(commits)}, {words}"
+
+
+def findings(real, simulated):
+    """{title: [verdict on real cores, verdicts simulated]} of the paper's experiments."""
+    found = {}
+    for column, report in enumerate((real, simulated)):
+        for title, scenario, _, verdict in FINDING.findall(report):
+            if scenario.removesuffix("-simulated") in OF_THE_PAPER:
+                found.setdefault(title, [[], []])[column].append(verdict)
+    return {title: ["; ".join(each) or "-" for each in columns]
+            for title, columns in found.items()}
+
+
+def papers_disagree(project=PROJECT):
+    """What papers.rst says otherwise than the kept reports."""
+    real, simulated, page = (
+        (project / "Documentation" / name).read_text(encoding="utf-8")
+        for name in ("reference/report.rst", "reference/simulated/report.rst", "papers.rst"))
+    kept = findings(real, simulated)
+    said = {title: columns for title, *columns in CLAIM.findall(page) if title != "finding"}
+    return "".join(f"{title}: papers.rst has {said.get(title)}, the reports have "
+                   f"{kept.get(title)}\n" for title in {**kept, **said}
+                   if said.get(title) != kept.get(title))
 
 
 def kept_results():

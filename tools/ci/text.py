@@ -9,10 +9,10 @@ from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT,
                        KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, Case, claim_cases,
                        guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
-from ci.kept import kept_results
+from ci.kept import kept_results, papers_disagree
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
 from testbed.common import BUILD, PROJECT, Unavailable, answer_of
-from testbed.documentation import broken_links, build_html, lost_fences
+from testbed.documentation import broken_links, build_html, long_first_screen, lost_fences
 from testbed.guards import guard_claims
 from testbed.interface import differences
 from testbed.mmiowb import mmiowb_claims
@@ -178,6 +178,10 @@ def docs():
     yield Case("docs: every link in a .md file, every named page is there", not broken, broken)
     lost = lost_fences()
     yield Case("docs: each fence in a .md file stands on its own line", not lost, lost)
+    differs = papers_disagree()
+    yield Case("docs: papers.rst has the findings of the kept reports", not differs, differs)
+    long = long_first_screen()
+    yield Case("docs: README's first screen is short, and has code", not long, long)
 
 
 @runs_on(USER_MODE, "build")

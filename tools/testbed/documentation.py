@@ -13,6 +13,8 @@ INDEX = FOLDER / "html/index.html"
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")	# in a .md file, to a file
 FENCE = re.compile(r" *```[\w-]*")
+FIGURE = re.compile(r"(?<![\w.])\d[\d,.]*")
+SCREEN = 40			# lines of a page that a terminal or a browser shows at first
 PAGE = re.compile(r"(?<![\w./*-])([\w/-]+\.rst)\b")		# the name of a page
 
 
@@ -59,10 +61,22 @@ def lost_fences(root=PROJECT):
     return "".join(lost)
 
 
+def long_first_screen(root=PROJECT):
+    """What README's first screen has too much of, or too late."""
+    lines = (root / "README.md").read_text().splitlines()
+    screen = "\n".join(lines[:SCREEN])
+    code = next((number for number, line in enumerate(lines, 1) if FENCE.fullmatch(line)), SCREEN)
+    return "".join(f"README.md, lines 1 to {SCREEN}: {count} {what}; {most} at most\n"
+                   for what, count, most in (
+                       ("words", len(screen.split()), 220),
+                       ("figures", len(FIGURE.findall(screen)), 10),
+                       ("lines before the first code", code - 1, 13)) if count > most)
+
+
 def body():
     argparse.ArgumentParser(
         description=__doc__, epilog="A warning is an error.").parse_args()
     setup("docs")
-    problems = build_html() + broken_links() + lost_fences()
+    problems = build_html() + broken_links() + lost_fences() + long_first_screen()
     print(problems or INDEX)
     return 1 if problems else 0

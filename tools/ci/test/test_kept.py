@@ -3,7 +3,7 @@
 
 import subprocess
 
-from ci.kept import FOLDER, age, results
+from ci.kept import FOLDER, age, papers_disagree, results
 from testbed.test import InFolder
 
 LOCK = "int taken; /* %s */\n"
@@ -68,3 +68,31 @@ class KeptTest(InFolder):
     def test_what_git_does_not_know_cannot_be_told(self):
         self.assertIn("cannot be told", age(["0123456789ab"], self.project))
         self.assertIn("older", self.age_after("nbqlock/spin.c", "int x;\n"))
+
+
+class PapersTest(InFolder):
+    REAL = '''   "Holds here","table1","**holds**"
+   "Of no paper","hybrid","**holds**"
+'''
+    SIMULATED = '''   "Both beds","figure5-simulated","1 socket","\\-","**holds**"
+   "Both beds","figure5-simulated","8 sockets","\\-","**is not clear**"
+'''
+    PAGE = '''   "finding","2 cores","simulated"
+   "Holds here","holds","-"
+   "Both beds","-","holds; is not clear"
+'''
+
+    def disagree(self, page):
+        self.write(f"{FOLDER}/report.rst", self.REAL)
+        self.write(f"{FOLDER}/simulated/report.rst", self.SIMULATED)
+        self.write("Documentation/papers.rst", page)
+        return [line.split(":")[0] for line in papers_disagree(self.folder).splitlines()]
+
+    def test_the_page_says_what_the_reports_say(self):
+        self.assertEqual(self.disagree(self.PAGE), [])
+
+    def test_another_verdict_a_row_too_few_and_one_too_many_are_named(self):
+        self.assertEqual(self.disagree(self.PAGE.replace('"holds","-"', '"is not clear","-"')),
+                         ["Holds here"])
+        self.assertEqual(self.disagree(self.PAGE.rsplit("\n", 2)[0] + "\n"), ["Both beds"])
+        self.assertEqual(self.disagree(self.PAGE + '   "Gone","holds","-"\n'), ["Gone"])
