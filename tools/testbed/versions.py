@@ -8,6 +8,7 @@ from testbed.common import INSTALLED, PROJECT
 # (file, what stands around a version there). A file that is not there states none.
 PLACES = (
     ("CHANGELOG.md", r"\A(?:(?!^## \d).*\n)*## (\d[\w.~-]*)"),
+    ("README.md", r"^Version (\d[\w.~-]*\w)"),
     ("nbqlock/main.c", r'^MODULE_VERSION\("([^"]*)"\)'),
     ("nbqlock/stress/main.c", r'^MODULE_VERSION\("([^"]*)"\)'),
     ("dkms.conf", r'^PACKAGE_VERSION="([^"]*)"'),

@@ -7,6 +7,7 @@ from testbed.versions import disagreements, set_version, stated, version
 
 FILES = {
     "CHANGELOG.md": "# Changelog\n\n## Interface\n\n## 1.2.0, unreleased\n\n## 1.1.0\n",
+    "README.md": "Version 1.2.0 ([changes](CHANGELOG.md))\n",
     "nbqlock/main.c": 'MODULE_VERSION("1.2.0");\n',
     "nbqlock/stress/main.c": 'MODULE_VERSION("1.2.0");\n',
     "dkms.conf": '# /usr/src/nbqlock-1.2.0, then nbqlock/1.2.0.\nPACKAGE_VERSION="1.2.0"\n',
@@ -23,7 +24,7 @@ class VersionsTest(InFolder):
 
     def test_one_version_everywhere(self):
         self.assertEqual({version for _, version in stated(self.folder)}, {"1.2.0"})
-        self.assertEqual(len(stated(self.folder)), 7)
+        self.assertEqual(len(stated(self.folder)), 8)
         self.assertEqual(disagreements(self.folder), "")
         self.assertEqual(version(self.folder), "1.2.0")
 
