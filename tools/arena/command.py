@@ -3,17 +3,19 @@
 
 An x86-64 kernel in QEMU, with 4 CPUs, runs BPF programs on both:
 
-  after-timeout      waiters time out, and the holder releases: is the next attempt served?
-  positions          ours: waiters leave, each set of three, in both orders
-  counter            ours: many attempts, with callbacks of timers above them
-  stray-writes       ours: random words in the lock and its nodes
-  no-page            ours: a lock in a page that the arena does not have
-  callback           ours: a callback above the holder
-  selftest           prog_tests/arena_spin_lock.c as it is
-  linked, example    ours: a program of several objects; Documentation/arena-example
+  after-timeout    waiters time out, then the holder releases: is the next
+                   attempt served?
+  positions        ours: each set of three waiters times out, in both orders
+  counter          ours: many attempts; timers' callbacks interrupt and attempt
+  stray-writes     ours: random words are written into the lock and its nodes
+  no-page          ours: a lock in a page that the arena does not have
+  callback         ours: a callback attempts the lock of an interrupted holder
+  selftest         the kernel's prog_tests/arena_spin_lock.c, unchanged
+  linked, example  ours: a program of several objects; Documentation/arena-example
 
-Then the speed: of the programs in the guest, whose processor is emulated, and of both locks' texts
-compiled for this machine. Documentation/arena.rst has the results.
+Then it measures speed: of the programs in the guest, whose processor is
+emulated, and of both locks' sources compiled for this machine.
+Documentation/arena.rst has the results.
 """
 
 import argparse
@@ -32,7 +34,7 @@ PLACES = ("alone", "2 threads")
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="The exit status is 1 if a test did not pass.")
+        epilog="The exit status is 1 if a test does not pass.")
     parser.add_argument("--rounds", type=positive, default=7, metavar="N",
                         help="rounds of each measurement of speed (default: %(default)s)")
     return parser.parse_args()

@@ -16,17 +16,17 @@ from testbed.common import PROJECT, Failure, cores, say, setup
 
 RESULTS = PROJECT / "results"
 
-EXAMPLES = """The exit status is 1 when a verdict is not PASS or a guest was lost, 130 after
-Ctrl-C; what had been measured by then is in the folder, marked as incomplete.
+EXAMPLES = """The exit status is 1 if a verdict is not PASS or a guest was lost, 130 after
+Ctrl-C; what was measured by then is in the folder, marked as incomplete.
 
 examples:
   tools/nbq bench --list
   tools/nbq bench                         all scenarios, to results/DATE-COMMIT/
-  tools/nbq bench --quick                 all, short: whether everything works
+  tools/nbq bench --quick                 all, shorter: does everything work?
   tools/nbq bench --rounds 9 NAME NAME
   tools/nbq bench --testbed simulated NAME    on the simulated machine only
   tools/nbq bench kernel                  whole kernels side by side
-  tools/nbq bench --locks qspinlock,qspinlock_again kernel     one against itself
+  tools/nbq bench --locks qspinlock,qspinlock_again kernel     one with itself
   tools/nbq bench my-scenario.ini         see Documentation/bench.rst"""
 
 
@@ -36,21 +36,21 @@ def new_parser(verbs):
     parser.add_argument("names", nargs="*", metavar="NAME|FILE.ini",
                         help="scenarios, by name or by file (default: all)")
     parser.add_argument("--list", action="store_true",
-                        help="print the names, titles and how long each takes")
+                        help="print the scenarios: name, title, and how long each takes")
     parser.add_argument("--quick", action="store_true",
-                        help="shorter, as each scenario's [quick] has it")
+                        help="make shorter runs, by each scenario's section [quick]")
     parser.add_argument("--rounds", type=rounds, metavar="N",
                         help="runs of each lock at each point (default: the scenario's)")
     parser.add_argument("--locks", metavar="NAME[,NAME...]",
                         help="lock types to measure (default: each scenario's)")
-    parser.add_argument("--testbed", choices=TESTBEDS, help="where to run, not on the testbeds "
-                        "that the scenarios name: " + "; ".join(
+    parser.add_argument("--testbed", choices=TESTBEDS, help="where to run, instead of the test "
+                        "beds that the scenarios name: " + "; ".join(
                             f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
-                        help="where to make the folder of this run (default: results/)")
+                        help="where to make the folder of results (default: results/)")
     parser.add_argument("--share", type=Path, metavar="FILE",
-                        help="write all of it to a new file for other people, too: what one "
-                        "must know of the machine, nothing private (nbq share --help)")
+                        help="also write the results to a new file for other people, with what "
+                        "they must know of the machine, nothing private (nbq share --help)")
 
 
 # Which scenarios

@@ -8,22 +8,22 @@ from measure.cli import add
 from measure.results import as_json
 from testbed.common import say
 
-PLOT_EXAMPLES = """Figures are drawn anew from the folder's results; gnuplot makes them.
+PLOT_EXAMPLES = """gnuplot draws all figures again from the folder's results.
 
 example:
   tools/nbq plot results/20261121T120000Z-0123456789ab"""
 
-REPORT_EXAMPLES = """Figures that are missing are drawn first.
+REPORT_EXAMPLES = """Missing figures are drawn first.
 
 example:
   tools/nbq report results/20261121T120000Z-0123456789ab"""
 
 SHARE_EXAMPLES = """\
-The file has every run, the loads, and of the machine: processors, caches, sockets,
-memory, hypervisor, clock, the versions of kernels, compiler and distribution, the load
-average. It has no name of a machine or user, no folder, no address, no command line.
-What it says of the machine is printed, to be read before the file is sent. Titles and
-texts of scenarios of your own are in it.
+The file has every run and the loads. Of the machine it has the processors,
+caches, sockets, memory, hypervisor, clock, load average, and the versions of
+kernels, compiler and distribution, but no name of a machine or user, no folder,
+no address, no command line. This part is printed: read it before you send the
+file. Titles and texts of your own scenarios are in the file.
 
 example:
   tools/nbq share results/20261121T120000Z-0123456789ab my-machine.json
@@ -38,7 +38,7 @@ def new_parsers(verbs):
              write_shared)):
         parser = add(verbs, name, text, examples, run)
         parser.add_argument("folder", type=Path, metavar="FOLDER",
-                            help="one that bench has made")
+                            help="a folder that bench has made")
         if run is write_shared:
             parser.add_argument("file", type=Path, metavar="FILE", help="a new file")
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Shows what a stalled console does to the CPU that takes its interrupts.
 
-The kernel's virtio console waits with its lock held until the device has consumed the output;
-its interrupt handler waits for that lock. Two kernels are booted, the found one and one in which
-that lock is an nbq_spin (tools/console/port), with a device that stalls while input comes:
+The kernel's virtio console holds its lock until the device has consumed the
+output, and its interrupt handler waits for that lock. Two kernels are booted,
+the found one and one in which that lock is an nbq_spin (tools/console/port),
+with a device that stalls while input comes:
 
-  order  each stall ends when the guest has handled 5 inputs, one after the other, or at a
-         limit: does the interrupted CPU come back before the device does?
-  time   stalls of a length, input every 10 ms: how long the handler takes, and how late
-         threads wake up on the CPUs that do not write
+  order  a stall ends when the guest has handled 5 inputs, one by one, or at a
+         limit: does the interrupted CPU return before the device does?
+  time   stalls have a given length, and input comes every 10 ms: how long does
+         the handler take, and how late do threads wake up on other CPUs than
+         the writer's?
 
 Documentation/stalled-console.rst has the results.
 """
@@ -29,16 +31,17 @@ HEAD = ("", *LOCKS)
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="""The exit status is 1 if a line is lost, or if with nbqlock a handler did not
-return before the device did. The first build of each kernel takes about 5 CPU-minutes.""")
+        epilog="""The exit status is 1 if a line is lost, or if with nbqlock a handler does not
+return before the device does. The first build of each kernel takes about 5
+CPU-minutes.""")
     parser.add_argument("--stalls", type=positive, default=50, metavar="N",
-                        help="of the part \"time\" (default: %(default)s)")
+                        help="number of stalls in \"time\" (default: %(default)s)")
     parser.add_argument("--milliseconds", type=positive, default=200, metavar="N",
-                        help="how long each of them takes (default: %(default)s)")
+                        help="length of each of them (default: %(default)s)")
     parser.add_argument("--limit", type=positive, default=2, metavar="S",
-                        help="of a stall in the part \"order\" (default: %(default)s)")
+                        help="most seconds of a stall in \"order\" (default: %(default)s)")
     parser.add_argument("--figure", type=Path, metavar="FILE",
-                        help="draw the times, as .svg or .png; takes gnuplot")
+                        help="draw the times, as .svg or .png; needs gnuplot")
     options = parser.parse_args()
     if options.figure and options.figure.suffix not in (".svg", ".png"):
         parser.error(f"--figure {options.figure}: .svg or .png")

@@ -11,17 +11,17 @@ from measure.table import print_table
 from testbed.common import Failure, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
-stress --json, share or bench --share have written. Each line is B divided by A: of the
-medians, then of the rounds that are farthest apart. "more" and "less" mean that the rounds
-of A and B do not overlap; with fewer than four rounds a side that says nothing. Two
-passes of the same code can differ by more than the rounds of one: compare A with
-another pass of A first.
+stress --json, share or bench --share have written. Each line has B divided by
+A, for the medians and for the rounds that are farthest apart. "more" and "less"
+mean that the rounds of A and B do not overlap; with fewer than four rounds a
+side that shows nothing. Two passes of the same code can differ by more than the
+rounds of one: compare A with another pass of A first.
 
-Between two machines, figures say little; ratios to another lock on the same machine,
-round by round, say more: --relative-to.
+Between two machines, figures show little. Ratios to another lock on the same
+machine, round by round, show more: --relative-to.
 
-The exit status is 2 if the two cannot be compared as they are: other machines,
-kernels or parameters; --anyway compares them all the same.
+The exit status is 2 if the machines, kernels or parameters of the two differ;
+--anyway compares them all the same.
 
 examples:
   tools/nbq compare results/before results/after
@@ -31,15 +31,15 @@ examples:
 
 def new_parser(verbs):
     parser = add(verbs, "compare", "compare two results, round by round", EXAMPLES, run)
-    parser.add_argument("a", type=Path, metavar="A", help="the result to compare with")
-    parser.add_argument("b", type=Path, metavar="B", help="the result to compare with A")
+    parser.add_argument("a", type=Path, metavar="A", help="the result before")
+    parser.add_argument("b", type=Path, metavar="B", help="the result after, compared with A")
     parser.add_argument("--metric", default=compare.METRIC, metavar="NAME",
                         help="a number of the driver's result, or a metric of the figures "
                         "such as acquisition_misses (default: %(default)s)")
     parser.add_argument("--relative-to", metavar="LOCK", help="compare ratios to this lock "
-                        "in the same round, also of different machines")
+                        "in the same round, also between different machines")
     parser.add_argument("--anyway", action="store_true",
-                        help="also where machine or parameters differ")
+                        help="compare also if machine or parameters differ")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
 
 

@@ -35,7 +35,7 @@ INSTEAD = {"lock": "--locks", "cpus": "--cpus", "patience_ns": "--patience",
            "duration_ms": "--seconds", "duration_us": "--seconds"}
 WIDTH = 100			# of the text above a table
 
-EXAMPLES = """The exit status is 1 when a verdict is not PASS, 130 after Ctrl-C; what had been
+EXAMPLES = """The exit status is 1 if a verdict is not PASS, 130 after Ctrl-C; what was
 measured by then is printed and written.
 
 examples:
@@ -73,48 +73,48 @@ def new_parser(verbs):
     parser = add(verbs, "stress", "compare locks under contention and alone",
                  EXAMPLES, run)
     parser.add_argument("--locks", action="append", metavar="NAME[,NAME...]|all",
-                        help="lock types to compare, repeatable; all: whatever the "
-                        f"driver has (default: {','.join(LOCKS)})")
+                        help="lock types to compare; repeatable; all: every lock type "
+                        f"of the driver (default: {','.join(LOCKS)})")
     parser.add_argument("--cpus", type=positive, action="append", metavar="N",
-                        help="CPUs that contend, with a thread each; repeatable (default: "
-                        "as many as here and, in a guest, four times as many; simulated, "
-                        f"{' and '.join(map(str, SIMULATED_CPUS))})")
+                        help="number of CPUs, with a contending thread on each; repeatable "
+                        "(default: those of this machine; in a guest also four times as many; "
+                        f"simulated: {' and '.join(map(str, SIMULATED_CPUS))})")
     parser.add_argument("--patience", type=patience, action="append", metavar="NS",
-                        help="how long a waiter waits, in nanoseconds: a number, max, or "
-                        "LOW-HIGH; repeatable (default: 10000)")
+                        help="how long a waiter waits, in nanoseconds: a number, max for "
+                        "no timeout, or LOW-HIGH; repeatable (default: 10000)")
     parser.add_argument("--rounds", type=rounds, default=5, metavar="N",
                         help="runs of each lock, taken in turn (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="length of each run "
-                        f"(default: {SECONDS}; simulated, {SIMULATED_SECONDS})")
+                        f"(default: {SECONDS}; simulated: {SIMULATED_SECONDS})")
     parser.add_argument("--set", type=setting, action="append", default=[],
-                        metavar="FILE=VALUE", help="any other file of the driver, as "
-                        "Documentation/stress.rst has them; repeatable")
+                        metavar="FILE=VALUE", help="set another file of the driver "
+                        "(Documentation/stress.rst); repeatable")
     parser.add_argument("--no-alone", action="store_true",
-                        help="leave out the table of one thread without work")
+                        help="leave out the uncontended table: one thread without work")
     parser.add_argument("--wide", action="store_true",
                         help="print all columns: waits, nodes, violations, and others")
     parser.add_argument("--json", type=Path, metavar="FILE",
                         help="write all results to this new file")
     parser.add_argument("--csv", type=Path, metavar="FILE",
-                        help="the same as a table, a row for each run")
+                        help="write the same as a table, a row for each run")
     add_place(parser)
     parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
-                        help="with --here: the driver's files (default: %(default)s)")
+                        help="with --here: folder of the driver's files (default: %(default)s)")
 
 
 def add_place(parser):
     """Where to run. Guests are built of the project's sources, which an installed nbq lacks."""
     if INSTALLED:
         parser.add_argument("--here", action="store_true", default=True,
-                            help="on this machine, where nbqlock_stress is loaded; as root (the "
-                            "default: only the project's sources have guests)")
+                            help="run on this machine, as root, with the loaded nbqlock_stress "
+                            "(the default: only the project's sources have guests)")
         return
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--testbed", choices=STRESSED, default="uml",
                        help="the guest's kernel (default: %(default)s): " + "; ".join(
                            f"{name}, {testbed.meaning}" for name, testbed in STRESSED.items()))
     where.add_argument("--here", action="store_true",
-                       help="no guest: this machine, where the module is loaded; as root")
+                       help="run on this machine, as root, with the loaded module, not in a guest")
 
 
 # What to run

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Shows how often an allocation that may not wait fails although memory is there.
 
-alloc_pages_nolock() and kmalloc_nolock() attempt the locks of the allocators once, since nothing
-else is safe in any context. Two kernels are booted in turn, one on qspinlock and one all of whose
-spinlocks are the hybrid, where they wait for vm.nolock_patience_us at most; all CPUs allocate and
-free as usual meanwhile:
+alloc_pages_nolock() and kmalloc_nolock() try the locks of the allocators once,
+since nothing else is safe in any context. Two kernels are booted in turn, one
+on qspinlock and one all of whose spinlocks are the hybrid (nbq_spin), where
+they wait for vm.nolock_patience_us at most. Meanwhile all CPUs allocate and
+free "as usual":
 
-  pages    alloc_pages_nolock() of single pages; blocks of 16 pages as usual
-  objects  kmalloc_nolock() and kmalloc() of 64 bytes; slab_debug=F, so that each takes the
-           list's lock
+  pages    alloc_pages_nolock() of single pages; as usual: blocks of 16 pages
+  objects  kmalloc_nolock() of 64 bytes; as usual: kmalloc() of 64 bytes;
+           slab_debug=F, so that each takes the list's lock
 
-Attempts are made in tasks, in hard interrupts, on x86-64 in NMIs, and "above" the holder of
-zone->lock, by a probe of an event: those have to fail, at once.
+Attempts are made in tasks, in hard interrupts, on x86-64 in NMIs, and "above"
+the holder of zone->lock, by a probe of an event. Those above must fail, at
+once.
 """
 
 import argparse
@@ -32,14 +34,14 @@ def parse_arguments():
         epilog="""The exit status is 1 if a load does not come to its end or a kernel complains.
 The first build of each kernel takes about 5 CPU-minutes.""")
     parser.add_argument("--testbed", choices=(UML, QEMU), default=UML,
-                        help="user-mode Linux, or x86-64 in QEMU (default: %(default)s)")
+                        help="uml, user-mode Linux; qemu, x86-64 in QEMU (default: %(default)s)")
     parser.add_argument("--cpus", type=positive, default=cores(), metavar="N",
-                        help="of the guest (default: a core for each, %(default)s)")
+                        help="CPUs of the guest (default: one for each core, %(default)s)")
     parser.add_argument("--rounds", type=positive, default=5, metavar="N",
                         help="boots of each kernel (default: %(default)s)")
     parser.add_argument("--milliseconds", type=positive, default=2000, metavar="N",
-                        help="of each load (default: %(default)s)")
-    parser.add_argument("loads", nargs="*", metavar="LOAD", help="pages, objects (default: both)")
+                        help="length of each load (default: %(default)s)")
+    parser.add_argument("loads", nargs="*", metavar="LOAD", help="pages or objects (default: both)")
     options = parser.parse_args()
     unknown = set(options.loads) - {PAGES, OBJECTS}
     if unknown:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Panics a stock Debian kernel in QEMU, and shows what becomes of records whose lock is held.
+"""Panics a Debian kernel in QEMU: what becomes of records whose lock is held?
 
-Each panic stops three CPUs that write a record each, most of them with its lock held. What the
-panic's kmsg_dumper appends to the record then:
+Each panic stops three CPUs that write a record each; most of them hold its lock
+then. The panic's kmsg_dumper appends an entry to each record in another way:
 
-  skip       spin_trylock(); nothing, if that fails
-  ignore     spin_trylock(); the entry without the lock, if that fails
-  takeover   nbq_spin_lock_timeout_info(); on -EOWNERDEAD nbq_spin_takeover(), and a repair
+  skip      spin_trylock(); if that fails, nothing
+  ignore    spin_trylock(); if that fails, the entry without the lock
+  takeover  nbq_spin_lock_timeout_info(); on -EOWNERDEAD nbq_spin_takeover()
+            and a repair
 
-A record is lost if it does not have the entry, torn if an entry in it is half-written, else whole.
-Documentation/panic.rst has the results.
+A record is lost if the entry is missing, torn if an entry in it is
+half-written, else whole. Documentation/panic.rst has the results.
 """
 
 import argparse
@@ -25,7 +26,8 @@ def parse_arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="The exit status is 1 if a record of \"takeover\" is not whole.")
     parser.add_argument("--panics", type=positive, default=100, metavar="N",
-                        help="each after another delay, up to 250 of them (default: %(default)s)")
+                        help="number of panics, each after another delay; at most 250 (default: "
+                        "%(default)s)")
     return parser.parse_args()
 
 

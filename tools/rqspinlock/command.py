@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compares the kernel's rqspinlock with the bare hybrid of nbqlock in its place.
+"""Compares rqspinlock, the lock of BPF, with nbqlock's hybrid lock in its place.
 
-Two kernels of one tree, one of them with CONFIG_NBQ_RQSPINLOCK, are booted in turn, and each
-test has a guest of its own, as one that hangs does not come back:
+Two kernels of one tree are booted in turn, one of them with
+CONFIG_NBQ_RQSPINLOCK. Each test has its own guest, since a test may hang:
 
-  AA ABBA ABBCCA  the kernel's bpf_test_rqspinlock, with a timer in hard interrupts
-                  in the place of NMIs: failures by kind, lengths of waits
-  cycle           two queues, the middle of each in an interrupt above the head of
-                  the other, made step by step
+  AA ABBA ABBCCA  the kernel's bpf_test_rqspinlock, with a timer in hard
+                  interrupts instead of NMIs: failures by kind, lengths of waits
+  cycle           two queues, built step by step: the waiter in the middle of
+                  each has interrupted the head of the other
   map             updates a second of a BPF hash map with one bucket, by 4 CPUs
-  selftest        the kernel's selftests of res_spin_lock (with --x86-64 only, as BPF
-                  programs call the lock through the kernel's JIT)
+  selftest        the kernel's selftests of res_spin_lock (only with --x86-64:
+                  BPF programs call the lock through the kernel's JIT)
 
-Documentation/rqspinlock.rst says what the results mean, and what they leave out.
+Documentation/rqspinlock.rst explains the results, and what they leave out.
 """
 
 import argparse
@@ -31,15 +31,16 @@ def tests(lock, options):
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="The exit status is 1 if a test of nbqlock's kernel did not pass.")
+        epilog="The exit status is 1 if a test of nbqlock's kernel does not pass.")
     parser.add_argument("--rounds", type=positive, default=3, metavar="N",
                         help="how often each test is run on each kernel (default: 3)")
-    parser.add_argument("--only", choices=LOCKS, help="one of the kernels alone")
+    parser.add_argument("--only", choices=LOCKS,
+                        help="only one of the kernels: stock has the kernel's own lock")
     parser.add_argument("--x86-64", action="store_true",
-                        help="x86-64 under QEMU instead of user-mode Linux")
+                        help="run x86-64 under QEMU instead of user-mode Linux")
     parser.add_argument("--milliseconds", type=positive, default=3000, metavar="N",
-                        help="length of each part of the test of the map (default: 3000)")
-    parser.add_argument("tests", nargs="*", metavar="TEST", help="some of the tests")
+                        help="length of each part of the test \"map\" (default: 3000)")
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="run only these tests")
     options = parser.parse_args()
     names = [run.name for run in tests(LOCKS[0], options)]
     unknown = [name for name in options.tests if name not in names]

@@ -21,10 +21,9 @@ def parser(description):
     options = argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"""The exit status is the command's. A guest that does not end in time is
-killed and reported (status {HUNG}), and so is one that panics or never comes
-up ({DIED}).
-COMMAND is given to the guest's shell; more than one word is joined by spaces.
+        epilog=f"""The exit status is the command's. If the guest does not end in time, it is
+killed and reported, and the status is {HUNG}; if it panics or never comes up, {DIED}.
+The guest's shell runs COMMAND; several words are joined by spaces.
 Example: %(prog)s --cpus 4 -- 'cat /sys/kernel/debug/nbqlock_stress/locks'""")
     options.add_argument("--cpus", type=positive, default=guest_cpus(), metavar="N",
                          help="CPUs of the guest (default: %(default)s, as many as here)")
@@ -98,7 +97,7 @@ def body():
 
 def debian_body():
     options = parser("Boots a stock Debian kernel in QEMU with the nbqlock modules and runs a "
-                     "shell command.")
+                     "shell\ncommand in it.")
     options.add_argument("--series", default="6.12", metavar="X.Y",
                          help="series of Debian's kernel (default: %(default)s)")
     chosen = options.parse_args()

@@ -54,18 +54,18 @@ def body():
         epilog="""environment:
   KSRC=FOLDER       a Linux source tree (6.19 or later) to use instead of Debian's
   NBQ_KERNEL=X.Y    series of Debian's linux-source package (default 7.2)
-  NBQ_CACHE=FOLDER  where to keep it all (default ~/.cache/nbqlock)
-  NBQ_MIRROR=URL    a Debian archive, where apt does not know one""")
+  NBQ_CACHE=FOLDER  where sources and kernels are kept (default ~/.cache/nbqlock)
+  NBQ_MIRROR=URL    a Debian archive, if apt does not know one""")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    verbs.add_parser("source", help="print the source tree, fetched if need be"
+    verbs.add_parser("source", help="print the source tree's folder; fetch it first if needed"
                      ).set_defaults(run=source)
-    verbs.add_parser("guest", help="print the guest kernel's folder, built if need be"
+    verbs.add_parser("guest", help="print the guest kernel's folder; build it first if needed"
                      ).set_defaults(run=guest)
     suites = verbs.add_parser("kunit", help="run the KUnit suites")
     suites.add_argument("filter", nargs="?", metavar="SUITE[.CASE]",
                         help="run only these, * and ? allowed (default: all)")
     suites.set_defaults(run=kunit)
-    verbs.add_parser("clean", help="remove all that is kept in the cache"
+    verbs.add_parser("clean", help="remove what the tools keep in the cache"
                      ).set_defaults(run=clean)
     options = parser.parse_args()
     return options.run(options)

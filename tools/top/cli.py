@@ -17,9 +17,9 @@ if not INSTALLED:
 
 MANY = 1000000			# intervals: until it is stopped
 
-EXAMPLES = f"""In a terminal the view is drawn anew in place: s sorts by the next column, q quits.
-Elsewhere each interval is a block of text. Documentation/top.rst explains the columns, and
-what the view costs.
+EXAMPLES = f"""In a terminal the view is redrawn in place: s sorts by the next column, q quits.
+Elsewhere each interval is a block of text. Documentation/top.rst explains the
+columns, and what the view costs.
 
 examples:
   sudo {COMMAND} top                          this machine, where nbqlock is loaded
@@ -45,11 +45,11 @@ def new_parser(verbs):
     parser.add_argument("--interval", type=interval, default=2.0, metavar="S",
                         help="seconds from one view to the next (default: %(default)g)")
     parser.add_argument("--count", type=positive, default=MANY, metavar="N",
-                        help="end after so many (default: Ctrl-C ends it)")
+                        help="end after N views (default: Ctrl-C ends it)")
     parser.add_argument("--sort", choices=SORTS, default="waits",
-                        help="what locks come first (default: %(default)s)")
+                        help="which locks come first (default: %(default)s)")
     parser.add_argument("--lock", metavar="TEXT",
-                        help="only locks whose name or address has this in it")
+                        help="only locks whose name or address contains TEXT")
     if not INSTALLED:
         guest.add_guest(parser)
 

@@ -120,15 +120,15 @@ def add_guest(parser):
     parser.add_argument("--try", dest="testbed", action="store_const", const=TRIED,
                         help=f"the same as --testbed {TRIED}")
     parser.add_argument("--testbed", choices=BEDS, help="boot a guest of this kernel, put "
-                        "the stress driver's load on it, and show that: " + "; ".join(
+                        "the stress driver's load on it, and show its locks: " + "; ".join(
                             f"{name}, {TESTBEDS[name].meaning}" for name in BEDS))
     parser.add_argument("--cpus", type=positive, default=guest_cpus(2), metavar="N",
                         help="CPUs of the guest (default: %(default)s)")
     parser.add_argument("--set", type=setting, action="append", default=[],
-                        metavar="FILE=VALUE", help="a file of the driver in the guest, as "
-                        "Documentation/stress.rst has them; repeatable")
-    parser.add_argument("--overhead", action="store_true", help="in a guest: compare the "
-                        "driver's rates with nbq top on and off")
+                        metavar="FILE=VALUE", help="set a file of the driver in the guest "
+                        "(Documentation/stress.rst); repeatable")
+    parser.add_argument("--overhead", action="store_true", help="compare the driver's "
+                        "rates in a guest with nbq top on and off")
 
 
 def is_asked_for(options):

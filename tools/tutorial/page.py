@@ -128,9 +128,9 @@ def parse_arguments(known):
         description="Runs the commands of Documentation/tutorial.rst and prints what they "
         "print.", epilog=f"The commands are {', '.join(known)}.")
     parser.add_argument("--write", action="store_true",
-                        help="keep the outputs as those that the page shows")
+                        help="keep the outputs: the page then shows them")
     parser.add_argument("names", nargs="*", metavar="NAME",
-                        help="only these (default: all)")
+                        help="run only these (default: all)")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in known]
     if unknown:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Writes a series of patches that adds the hybrid lock to a kernel tree.
 
-The patches are made from the project's sources, for the tree that is found or that KSRC names.
-They are what `git format-patch` makes, and `git am` applies them to that tree.
+The patches are made from the project's sources, for the tree that is found or
+that KSRC names. They have the form of `git format-patch`, and `git am` applies
+them to that tree.
 """
 
 import argparse
@@ -18,22 +19,24 @@ from upstream.series import FOLDER, make_series
 def body():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="""A tree that a change does not fit is refused. To check the patches, as
-`make check` does, KUnit included: tools/check series; and locktorture: tools/check series-all.
+        epilog="""\
+If a change does not fit the tree, the tree is refused. `tools/check series`
+checks the patches, as `make check` does, with KUnit; series-all adds
+locktorture.
 
 environment:
   KSRC=FOLDER       a Linux source tree to make them for (7.0 or later)
   NBQ_CACHE=FOLDER  where downloads are kept (default ~/.cache/nbqlock)""")
     parser.add_argument("--author", metavar="\"NAME <ADDRESS>\"",
-                        help="whose the patches are, who signs them off and maintains the code "
-                        "(default: as git is set up for)")
+                        help="author of the patches, who signs them off and maintains the code "
+                        "(default: git's user)")
     parser.add_argument("--libarena", action="store_true",
-                        help="instead, one that adds nbq_arena_lock to the BPF selftests")
+                        help="instead, write a patch that adds nbq_arena_lock to the BPF selftests")
     parser.add_argument("--output", type=Path, metavar="FOLDER",
                         help="where to write them (default: build/series, build/libarena); "
-                        "patches that are there are removed")
+                        "patches in it are removed first")
     parser.add_argument("--prefix", default="PATCH", metavar="WORDS",
-                        help="what the subjects begin with, such as \"RFC PATCH v2\" "
+                        help="first words of the subjects, such as \"RFC PATCH v2\" "
                         "(default: PATCH)")
     options = parser.parse_args()
     setup("--packages", "series")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verifies the shipped locks in all cases, and writes a report: without PARTs, explores
-all schedules of small configurations, runs the litmus tests, and whole acquisitions under weak
-memory. The report has of each part what was found last.
+"""Verifies the shipped locks, and writes a report.
+
+Without PARTs it explores all schedules of small configurations, and runs the
+litmus tests, whole acquisitions under weak memory, and random schedules. The
+report has the last result of each part.
 """
 
 import argparse
@@ -16,12 +18,12 @@ from verification.parts import FOLDER, PARTS, VERIFIED
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="The exit status is 0 only if nothing was wrong.")
+        epilog="The exit status is 0 only if nothing is wrong.")
     parser.add_argument("--no-run", action="store_true",
-                        help="only write the report, of what was found before")
+                        help="only write the report, from earlier results")
     parser.add_argument("--resume", action="store_true",
-                        help="go on where an earlier run of the same text was interrupted: "
-                        "explorer and mutants")
+                        help="of explorer and mutants: go on where an earlier run with the same "
+                        "sources was interrupted")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         default=FOLDER / "report.rst",
                         help="write the report there (default: %(default)s)")

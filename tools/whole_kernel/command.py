@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds a kernel all of whose spinlocks are the hybrid, boots it, puts it to the test.
+"""Builds a kernel all of whose spinlocks are the hybrid (nbq_spin), and tests it.
 
-In each boot: the kernel's KUnit suites, locktorture of its spin, raw, rw, mutex and rwsem locks,
-rcutorture, rhashtable's test, shells that find, tar, dd, sort and pipe in parallel. Prints a
-table.
+Each boot runs the kernel's KUnit suites, locktorture of its spin, raw, rw,
+mutex and rwsem locks, rcutorture, rhashtable's test, and shells that find, tar,
+dd, sort and pipe in parallel. A table has the results.
 
-With Debian's own configuration (--testbed debian) a Debian 13 is booted to its login: services,
-a package, locktorture and rcutorture while CPUs go offline, suspend, kexec, power off.
+With Debian's own configuration (--testbed debian) a Debian 13 boots to its
+login. The parts are its services, a package, locktorture and rcutorture while
+CPUs go offline, suspend, kexec, and power off. Documentation/kernel.rst has
+more.
 """
 
 import argparse
@@ -34,24 +36,26 @@ def numbers(text):
 def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="""The exit status is 1 if a part fails, the kernel complains, finds a deadlock or
-loses queue nodes. Kernels are kept in the cache; the first build of each takes
-about 5 CPU-minutes, Debian's 50. Ctrl-C ends the guest, too.""")
+        epilog="""The exit status is 1 if a part fails, or if the kernel complains, finds a
+deadlock or loses queue nodes. The first build of each kernel takes about 5
+CPU-minutes, of Debian's 50; kernels are kept in the cache. Ctrl-C also ends the
+guest.""")
     parser.add_argument("--cpus", type=numbers, metavar="N,N...",
-                        help="a boot for each number (default: 1,2,4,8; in QEMU 1,2,4; of "
-                        "Debian 4)")
+                        help="numbers of CPUs, a boot for each (default: 1,2,4,8; in QEMU "
+                        "1,2,4; for Debian 4)")
     parser.add_argument("--testbed", choices=[*CPUS, DEBIAN], default=UML,
-                        help="user-mode Linux; x86-64 in QEMU; the same with Debian's "
-                        "configuration (default: %(default)s)")
+                        help="uml, user-mode Linux; qemu, x86-64 in QEMU; debian, the same with "
+                        "Debian's configuration (default: %(default)s)")
     parser.add_argument("--stock", action="store_true",
-                        help="the same kernel with its own spinlock, qspinlock")
-    parser.add_argument("--lockdep", action="store_true", help="with CONFIG_PROVE_LOCKING")
+                        help="test the same kernel with its own spinlock, qspinlock")
+    parser.add_argument("--lockdep", action="store_true", help="build with CONFIG_PROVE_LOCKING")
     parser.add_argument("--nmi", action="store_true",
-                        help="instead, in QEMU: a wait in an NMI for a lock whose holder does not "
-                        "release, which a crash IPI must end; with that for its condition, and "
-                        "without")
+                        help="instead, in QEMU: an NMI waits for a lock that is not released, and "
+                        "a crash IPI must end the wait; once with the IPI as the wait's "
+                        "condition, once without")
     parser.add_argument("--seconds", type=int, default=4, metavar="S",
-                        help="of each torture test; other parts follow (default: %(default)s)")
+                        help="length of each torture test; that of other parts is derived from it "
+                        "(default: %(default)s)")
     parser.add_argument("--part", action="append", metavar="PART",
                         help="run only this part; repeatable")
     options = parser.parse_args()
