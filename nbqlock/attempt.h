@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An attempt to acquire, as preemption, lockdep and lock_stat see it: what the operations of
- * all lock types do around their acquire().
+ * An attempt to acquire, for preemption, lockdep and lock_stat: what the operations of all lock
+ * types do before and after their acquire().
  */
 #ifndef _NBQ_ATTEMPT_H
 #define _NBQ_ATTEMPT_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The hybrid: a spinlock that one compare-and-swap takes and one store releases, with a queue
- * for waiters, who can abandon it at any time.
+ * that a waiter can abandon at any time.
  *
- * The lock word (spin_word.h) names the holder. Contexts that find it held enqueue (spin_queue.c),
- * but what is handed over from node to node is not the lock: it is the head of the queue, which
- * competes for the lock. So a context has a node only while it waits, and polls its predecessor's
- * node and nothing else. The lock's line is for the holder, for newcomers, and for the head of a
- * queue. Sockets, if they are wanted, have a queue each, and turns (spin_turns.c):
+ * The lock word (spin_word.h) names the holder. Contexts that find it held enqueue (spin_queue.c).
+ * The nodes do not hand over the lock, but the head of the queue; the head competes for the lock.
+ * So a context has a node only while it waits, and polls nothing but its predecessor's node. Only
+ * the holder, newcomers and heads of queues access the lock's line. If sockets are wanted, each
+ * has a queue, and they take turns (spin_turns.c):
  *
  *	lock  <-- newcomers (POLLS_BEFORE_QUEUE polls, then they enqueue)
  *	  ^
@@ -20,35 +20,35 @@
  *
  * Which contexts may take a free lock
  *	The head of the queue.
- *	A newcomer steals it: a waiter whose CPU is preempted keeps no other context from the
- *	lock. But a head that has waited for PATIENT_NS requests a handoff, upon which
- *	newcomers enqueue, and takes the lock with a request for its successor.
- *	The acting head: a waiter whose predecessor is stalled. It is taken to be stalled if
- *	its heartbeat is older than STALLED_NS, or if the hypervisor says so, or if this is
- *	an interrupt above it. The acting head competes as the head does, until the
- *	predecessor's state changes; with the lock, it abandons its node, and its successor,
- *	which finds the same stalled predecessor, acts next.
+ *	A newcomer, which steals it: so a waiter whose CPU is preempted keeps no other context
+ *	from the lock. But a head that has waited for PATIENT_NS requests a handoff. Upon that
+ *	newcomers enqueue, and the head takes the lock with a request for its successor.
+ *	The acting head: a waiter whose predecessor is stalled. A predecessor counts as stalled
+ *	if its heartbeat is older than STALLED_NS, if the hypervisor says so, or if this is an
+ *	interrupt above it. The acting head competes as the head does, until the predecessor's
+ *	state changes. With the lock it abandons its node. Its successor finds the same stalled
+ *	predecessor, and acts next.
  *	A newcomer in spite of a request, if the lock is free for IDLE_NS: then the context that
- *	it was requested for is stalled. Or if the request has expired: it is a time, renewed
- *	by a head that runs, and void after HANDOFF_UNITS. A waiter that gives up lets it
- *	expire: it may be that of another waiter, too.
+ *	it was requested for is stalled. Or if the request has expired: it is a time that a
+ *	running head renews, void after HANDOFF_UNITS. A waiter that gives up lets it expire,
+ *	since it may be the request of another waiter, too.
  *	An attempt without patience in spite of a request, if no context waits: it looks past
  *	abandoned nodes.
- *	So the waiters of a socket that run are served in order. Newcomers steal from a waiter
- *	that runs during its POLLS_BEFORE_QUEUE polls, the first PATIENT_NS after them, and
- *	the polls up to the head's next clock read (POLLS_AS_HEAD); later only while its
- *	predecessors are stalled, and what acting heads let them.
+ *	So the running waiters of a socket are served in order. Newcomers can steal from a
+ *	running waiter during its POLLS_BEFORE_QUEUE polls, for the first PATIENT_NS after them,
+ *	and until the head's next clock read (POLLS_AS_HEAD polls). Later they can only while
+ *	its predecessors are stalled, as far as acting heads let them.
  * Mutual exclusion rests on the holder alone, whatever the policy.
  *
  * Locks whose addresses have the same hash share queues. A waiter enqueues in the next queue of the
- * table if the last waiter there waits for this lock, or that of the first one for another lock and
- * that of the next one does not. A waiter whose predecessor waits for another lock acts as head: no
- * lock waits for another.
+ * table if the last waiter there waits for this lock, and that of the first queue does not; or if
+ * that of the first queue waits for another lock, and the next queue has no waiter. A waiter whose
+ * predecessor waits for another lock acts as head: no lock waits for another.
  *
- * An abandoned node is all of a lock that outlives an attempt. It names the lock by its address,
- * which is compared and never followed: the memory may become anything when no context uses the
- * lock. If that is another lock, a place that is resumed there is one in its queue: the address is
- * the same.
+ * Only abandoned nodes of a lock outlive an attempt. They name the lock by its address, which is
+ * compared and never followed. So the memory may become anything when no context uses the lock. If
+ * it becomes another lock, a place that is resumed there is a place in that lock's queue: the
+ * address is the same.
  *
  * Prior art
  *	A word that one compare-and-swap takes, with a queue behind it, accessed in parts of
@@ -57,9 +57,9 @@
  *	(RWSEM_FLAG_HANDOFF). A bound on stealing: Fissile locks (Dice, Kogan, 2020). The
  *	heartbeat: the published time of MCS-TP and CLH-TP (He, Scherer, Scott, 2005). A table
  *	of queues by a hash of addresses: futexes, bit_waitqueue(). -EDEADLK from a spinlock:
- *	rqspinlock. What is added: a queue that a waiter can abandon at any position in a
- *	bounded number of its own steps, a request that expires, and a waiter in the middle
- *	that acts as head when its predecessor is stalled.
+ *	rqspinlock. What is added: a queue that a waiter can abandon at any position, in a
+ *	bounded number of own steps, without any other CPU; a request that expires; and a
+ *	waiter in the middle that acts as head when its predecessor is stalled.
  *
  * Assumption: preemption is off from the start of a wait to the unlock.
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bare layer: the hybrid for locks of the kernel itself, such as an architecture's spinlock,
- * and below the operations of spin.h.
+ * The bare layer: the hybrid for locks of the kernel itself, such as an architecture's spinlock.
+ * The operations of spin.h use it, too.
  *
- * The caller has preemption off, or is an interrupt, until the unlock. Nothing is said to lockdep
- * or printed, and writes to devices are not ordered (mmiowb). Not exported: for code that is
- * built in. A lock works from the first instruction of the boot CPU on, in each context that
- * spin.h allows. A task takes part in deadlock checks while it has preemption off more than
- * once, as below two of the kernel's spinlocks.
+ * The caller has preemption off, or is an interrupt, until the unlock. The layer does not call
+ * lockdep, prints nothing, and does not order writes to devices (mmiowb). It is not exported, but
+ * for code that is built in. A lock works from the first instruction of the boot CPU on, in each
+ * context that spin.h allows. A task takes part in deadlock checks while it has preemption off
+ * more than once, as while it holds two of the kernel's spinlocks.
  *
- * Memory that is all zeroes is a free lock. It may become anything else when no context uses the
- * lock: what attempts have abandoned stands in tables, and names the lock by its address alone.
+ * Zeroed memory is a free lock. It may become anything else when no context uses the lock: nodes
+ * that attempts have abandoned are in tables, and name the lock only by its address.
  */
 #ifndef _NBQLOCK_BARE_SPIN_H
 #define _NBQLOCK_BARE_SPIN_H

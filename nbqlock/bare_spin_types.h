@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hybrid without lockdep: types alone, for the headers of an architecture's spinlock, too.
+ * The hybrid without lockdep: only types, also for the headers of an architecture's spinlock.
  *
  * All fields are private. A lock that is all zeroes is free.
  */

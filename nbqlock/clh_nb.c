@@ -32,37 +32,37 @@
  *
  * Departures from the paper
  *	A lock that was used keeps the last holder's node, as the textbook CLH lock does: a release
- *	is one store, and leaves the lock's line to those that enqueue. In print it first tries to
- *	take the node off the tail. A CPU that runs short of nodes takes back those that it has left
- *	in locks at rest (queue_lock.h).
+ *	is one store, and leaves the lock's line to those that enqueue. In print a release first
+ *	tries to take the node off the tail. A CPU that runs short of nodes takes back those that it
+ *	has left in locks at rest (queue_lock.h).
  *	The deadline is checked only while the predecessor waits or holds, not between two
- *	abandoned nodes. In print it ends the skipping, too: a free lock behind two abandoned
- *	nodes is then never acquired by attempts without patience, each of which skips one
- *	node and adds one.
+ *	abandoned nodes. In print it also ends the skipping. Then attempts without patience
+ *	never acquire a free lock behind two abandoned nodes: each skips one node, and adds
+ *	one.
  *	To abandon, a waiter first tries to take its node off the tail, and publishes prev
- *	only if that fails, as in the paper's code. In the paper's prose the order is the
- *	reverse: a successor can free the node in between, a nested context of the same pool
- *	can enqueue with it, and the swap of the tail succeeds for the wrong attempt (two
- *	holders).
+ *	only if that fails, as in the paper's code. The paper's prose has the reverse order.
+ *	Then a successor can free the node in between, a nested context of the same pool can
+ *	enqueue with it, and the swap of the tail succeeds for the wrong attempt: there are
+ *	two holders.
  *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
  *	successor has skipped it. So a successor claims an abandoned node by a
  *	compare-and-swap. In print each attempt adds a node, and attempts with little
  *	patience abandon faster than successors skip.
  *	An attempt that has resumed a place stays in the queue when it gives up, also as the
- *	tail: the lock's line is left to those that enqueue. In print it takes itself off the
- *	tail wherever it can.
- *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
- *	print the lock names it (lock_holder), which takes a store to the lock at each
- *	acquisition. So a lock is one word, and an unlock by another context is noticed.
+ *	tail, and leaves the lock's line to those that enqueue. In print an attempt takes itself
+ *	off the tail wherever it can.
+ *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). So a
+ *	lock is one word, and an unlock by another context is noticed. In print the lock names
+ *	the node (lock_holder), which takes a store to the lock at each acquisition.
  *	An attempt without patience reads first, and enqueues only if the lock is free and no
  *	context waits for it. In print it enqueues, and abandons.
- *	A wait that could not end fails with -EDEADLK (wait.c). In print only the patience ends
- *	it.
+ *	A wait that would be a deadlock fails with -EDEADLK (wait.c). In print only the patience
+ *	ends it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
- * prev), 1 to release.
+ * Own steps, accesses to shared memory that wait for no other CPU: at most 2 to abandon (swap the
+ * tail, then free the node or store prev), 1 to release.
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>

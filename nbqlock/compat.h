@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between kernels, and between a module and what is built in. All else is written
- * for the newest kernel; what older ones lack is defined here under its name there, as far as
- * that can be.
+ * What differs between kernels, and between a module and built-in code. All other code is written
+ * for the newest kernel. As far as possible, this file defines what older kernels lack, under the
+ * name that it has in the newest.
  */
 #ifndef _NBQLOCK_COMPAT_H
 #define _NBQLOCK_COMPAT_H

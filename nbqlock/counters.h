@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The counted events of all locks together, as in debugfs nbqlock/, for modules that measure.
- * Not part of the interface of the locks.
+ * This is no part of the interface of the locks.
  */
 #ifndef _NBQLOCK_COUNTERS_H
 #define _NBQLOCK_COUNTERS_H

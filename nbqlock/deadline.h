@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Patience: how long an attempt waits, and the clock by which it does. A relative patience starts
- * at the first clock read of the wait: an attempt that does not wait never reads the clock. When
- * a waiter reads it: wait.c.
+ * Patience: how long an attempt waits, and by which clock. A relative patience starts at the first
+ * clock read of the wait; an attempt that does not wait never reads the clock. wait.c says when a
+ * waiter reads it.
  *
- * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be read in NMI. It
- * stands while the system is suspended, and so does a patience. It must run while interrupts are
- * off: a clock made of ticks (the clocksource "jiffies", a kernel's last resort) may stand still
- * for the whole wait. It can differ by a few nanoseconds between CPUs while timekeeping is
- * adjusted; a deadline may then pass that much early.
+ * The clock is ktime_get_mono_fast_ns(), the only CLOCK_MONOTONIC that may be read in NMIs. It
+ * stands still while the system is suspended, and so does a patience. It must run while interrupts
+ * are off: a clock made of ticks (the clocksource "jiffies", a kernel's last resort) may stand
+ * still for the whole wait. While timekeeping is adjusted, it can differ by a few nanoseconds
+ * between CPUs; a deadline may then pass that much early.
  */
 #ifndef _NBQ_DEADLINE_H
 #define _NBQ_DEADLINE_H

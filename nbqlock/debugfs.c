@@ -2,7 +2,7 @@
 /*
  * The counted events, in debugfs nbqlock/ and for other modules.
  *
- * Sums the counters of the pools; never follows a lock or a queue node.
+ * This sums the counters of the pools, and never follows a lock or a queue node.
  */
 #include <linux/debugfs.h>
 #include <linux/export.h>

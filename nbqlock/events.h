@@ -2,9 +2,9 @@
 /*
  * The counting of the events of events_list.h.
  *
- * Every pool has its own counters, and only contexts of its CPU and level write to them, so that
- * to count is a plain increment: no atomic, no shared line, no interrupts off. Should two contexts
- * of one level nest (an NMI in an NMI), a count may be lost.
+ * Every pool has its own counters, and only contexts of its CPU and level write to them. So to
+ * count is a plain increment: no atomic, no shared line, no interrupts off. If two contexts of one
+ * level nest (an NMI in an NMI), a count may be lost.
  * No lock ever acts on a count.
  */
 #ifndef _NBQ_EVENTS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The counted events, one row each, from which all else is generated.
+ * The counted events, one row each. All code for them is generated from these rows.
  *
  *	NBQ_EVENT(name, kind, meaning)
  *
  * The kind says what is stored, and how the values of pools become one:
  *	SUM	a count that only rises; added up
  *	MAX	a record; the largest of all
- *	PEAK	a record; added up, so that the total is an upper bound of what was reached at
- *		one time
+ *	PEAK	a record; added up: the total is an upper bound of what was reached at one
+ *		time
  *
  * No include guard: NBQ_EVENT is defined first.
  */

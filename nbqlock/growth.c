@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The nodes of pools: fill the pools of a CPU before it comes online, enlarge a pool in the
- * background, free all of them. The queue locks need growth; the hybrid uses the nodes of the
- * start.
+ * background, free all of them. The queue locks need growth; the hybrid uses only the nodes with
+ * which a pool began.
  *
- * A pool requests growth in any context, NMI included: by a flag and an irq_work, which queues the
- * work that allocates.
+ * A pool can request growth in any context, also in an NMI: by a flag and an irq_work, which queues
+ * the work that allocates.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

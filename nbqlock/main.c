@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start of the module, and the unwinding in reverse.
+ * Starts the parts of the module, and stops them in reverse order.
  */
 #include <linux/init.h>
 #include <linux/module.h>

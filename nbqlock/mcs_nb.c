@@ -10,9 +10,9 @@
  * the tail, writes its address into the next of the node that the swap returned, and spins on
  * a flag in its own node until the predecessor writes to it. Here a node that is done says so
  * in its next, for successors that it does not know yet, and notifies the successor that it
- * knows in that one's status. A waiter that gives up first tries to be forgotten by its
- * predecessor; if that fails, the predecessor is going to write to the status, and the node
- * must live until it has.
+ * knows in the status of that node. A waiter that gives up first tries to make its predecessor
+ * forget it. If that fails, the predecessor is going to write to the waiter's status, and the
+ * node must live until it has.
  *
  * Assumptions
  *	Preemption is off from the allocation of a node to the unlock.
@@ -32,8 +32,8 @@
  *	LEAVING and TRANSIENT --> NULL: resume, unless a successor skips it.
  *
  *	(1) Abandoned as the tail while the predecessor knows it: as (2).
- *	(2) Two contexts must be done with the node: the predecessor, which notifies it, and
- *	    the one that skips it or its own owner, which says RECYCLED. Both swap its
+ *	(2) Two contexts must be done with the node: the predecessor, which notifies it; and
+ *	    its owner or the context that skips it, which says RECYCLED. Both swap its
  *	    status; the second frees the node.
  *
  * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned
@@ -41,41 +41,41 @@
  * "pred > W": pred's next is W.
  *
  * Departures from the paper
- *	The code page of the report is damaged, and the release is missing; the order of steps
- *	is that of the paper's prose, where that holds.
- *	The deadline is checked only while the predecessor waits or holds. In print it ends
- *	the skipping, too: a free lock behind abandoned nodes is then never acquired by
- *	attempts without patience, each of which adds a node.
+ *	The code page of the report is damaged, and lacks the release. The order of steps is
+ *	that of the paper's prose, except as follows.
+ *	The deadline is checked only while the predecessor waits or holds. In print it also
+ *	ends the skipping. Then attempts without patience never acquire a free lock behind
+ *	abandoned nodes: each adds a node.
  *	A lock that was used keeps the last holder's node, so that a release does not access the
- *	lock. In print it publishes, and tries to take the node off the tail after that if it knew
- *	no successor: when the lock's memory may be freed. A CPU that runs short of nodes takes
- *	back those that it has left in locks at rest (queue_lock.h).
+ *	lock. In print a release publishes, and if it knew no successor, tries to take the node
+ *	off the tail after that, when the lock's memory may be freed. A CPU that runs short of
+ *	nodes takes back those that it has left in locks at rest (queue_lock.h).
  *	To abandon, a waiter first tries to take its node off the tail, whether it knows a
  *	successor or not, and publishes only if that fails. In print it publishes first, and tries
- *	the tail after that if it knew no successor and its predecessor does not know it: with a
- *	nested context of the same pool the swap of the tail succeeds for the wrong attempt.
- *	The report's second kind of timeout, while nodes are skipped, does not exist: skipping
- *	does not end. (Its code holds a piece of the missing release, which makes two
+ *	the tail after that if it knew no successor and its predecessor does not know it. With a
+ *	nested context of the same pool the swap of the tail then succeeds for the wrong attempt.
+ *	The report's second kind of timeout, while nodes are skipped, does not exist: no deadline
+ *	ends the skipping. (In its code stands a piece of the missing release, which makes two
  *	holders.)
  *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
- *	successor has skipped it. So a waiter that was notified that its predecessor was
- *	abandoned swaps itself into that one's next before it skips it: it may wait again.
+ *	successor has skipped it. So if a waiter is notified that its predecessor is abandoned,
+ *	it swaps itself into that node's next before it skips it: the node may wait again.
  *	An attempt that has resumed a place stays in the queue when it gives up, also as the
- *	tail: the lock's line is left to those that enqueue. In print it takes itself off the
- *	tail wherever it can.
- *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
- *	print the lock names it (lock_holder), which takes a store to the lock at each
- *	acquisition. So a lock is one word, and an unlock by another context is noticed.
+ *	tail, and leaves the lock's line to those that enqueue. In print an attempt takes itself
+ *	off the tail wherever it can.
+ *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). So a
+ *	lock is one word, and an unlock by another context is noticed. In print the lock names
+ *	the node (lock_holder), which takes a store to the lock at each acquisition.
  *	An attempt without patience reads first, and enqueues only if the lock is free and no
  *	context waits for it. In print it enqueues, and abandons.
- *	A wait that could not end fails with -EDEADLK (wait.c). In print only the patience ends
- *	it.
+ *	A wait that would be a deadlock fails with -EDEADLK (wait.c). In print only the patience
+ *	ends it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 7 to abandon (store prev, be forgotten, swap the tail, swap
- * next, swap the successor's status, read its life, free its node), at most 4 to release (the last
- * four of these).
+ * Own steps, accesses to shared memory that wait for no other CPU: at most 7 to abandon (store
+ * prev, be forgotten, swap the tail, swap next, swap the successor's status, read its life, free
+ * its node), at most 4 to release (the last four of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>

@@ -10,16 +10,16 @@
  *	swap.h	nbq_swap_*()	the swap-only lock
  *
  * What holds for every lock
- *	Waiters that do not give up are served first come, first served, but those of nbq_spin.
- *	A waiter whose patience is over abandons its place in a bounded number of its own
- *	steps, at any position in the queue, whatever its neighbours do. The lock and the
+ *	Waiters that do not give up are served first come, first served, except by nbq_spin.
+ *	A waiter whose patience is over abandons its place without waiting for any other CPU,
+ *	in a bounded number of own steps, at any position in the queue. The lock and the
  *	other waiters are not affected. The next attempt of the same CPU and context level
  *	resumes the place, unless a successor has skipped it meanwhile.
  *	Preemption is off from the start of a wait to the unlock, which is on the CPU that
  *	acquired.
- *	Every operation works in task, softirq and hardirq context, and where NBQ_NMI_SAFE in
- *	NMI context. A lock that an interrupt handler takes is to be taken with that
- *	interrupt masked elsewhere, as any spinlock. A handler with finite patience that has
+ *	Every operation works in task, softirq and hardirq context, and in NMI context if
+ *	NBQ_NMI_SAFE. If an interrupt handler takes a lock, other contexts take it with that
+ *	interrupt masked, like any spinlock. A handler with finite patience that has
  *	interrupted the holder gets -EDEADLK or -ETIMEDOUT; lockdep reports it, unless
  *	lockdep_set_notrack_class() says that it is meant. An NMI cannot be masked: it takes
  *	such a lock with finite patience, which lockdep records as a trylock.

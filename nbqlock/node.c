@@ -12,15 +12,15 @@
  *	on.
  *
  * Departures from the paper
- *	A pool for each CPU and context level instead of each thread: a lock is taken with
- *	preemption off, and interrupts take locks, too.
- *	First fit instead of a circle: the nodes in use are at the front, and the highest
- *	index ever allocated is the most nodes ever in use, without a counter that every CPU
- *	writes to.
+ *	There is a pool for each CPU and context level, not for each thread: a lock is taken
+ *	with preemption off, and interrupts take locks, too.
+ *	Allocation is first fit, not a circle. So the nodes in use are at the front, and the
+ *	highest index ever allocated is the most nodes ever in use, without a counter that
+ *	every CPU writes to.
  *	An empty pool does not allocate memory: a lock path must not.
  *
- * Built in, a lock can be used before memory can be allocated, or although there is none. The
- * first context that needs a pool sets it up then, with a few static nodes.
+ * In a kernel with nbqlock built in, a lock can be used before memory can be allocated, or if there
+ * is none. Then the first context that needs a pool sets it up with a few static nodes.
  */
 #include <linux/cache.h>
 #include <linux/export.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel itself knows of holders that never come back: a panic has stopped all CPUs but
- * the one that panics, and calls its notifiers. From then on attempts get -EOWNERDEAD (wait.c).
+ * What the kernel itself knows of holders that never run again: a panic stops all CPUs but the one
+ * that panics, then it calls its notifiers. From then on attempts get -EOWNERDEAD (wait.c).
  *
- * No notifier is called, and no attempt gets it, where a crash kernel is started before that: it is
- * loaded, and the parameter crash_kexec_post_notifiers is not set.
+ * If a crash kernel is loaded, and the parameter crash_kexec_post_notifiers is not set, the crash
+ * kernel starts before that: no notifier is called, and no attempt gets -EOWNERDEAD.
  */
 #include <linux/limits.h>
 #include <linux/notifier.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pools and sockets, where a context may sleep: the sockets, and to which of them the pools of a
- * CPU belong.
+ * The part of pools and sockets that may sleep: it makes the sockets, and assigns the pools of each
+ * CPU to one.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the strict queue locks have in common: CLH-NB, MCS-NB and the swap-only lock. Each
- * brings its steps in a constant struct nbq_queue_ops. All is inline, so that its calls are
- * direct.
+ * brings its steps in a constant struct nbq_queue_ops. All functions are inline, so the calls
+ * of these steps are direct.
  */
 #ifndef _NBQ_QUEUE_LOCK_H
 #define _NBQ_QUEUE_LOCK_H

@@ -3,10 +3,10 @@
  * The pause between two polls of one word: a wait by hardware, where there is one.
  *
  * On arm64 smp_cond_load_relaxed() waits for a word to change with WFE, which sleeps until another
- * CPU writes to that line. A patience must bound that: the event stream of the timer, by which the
+ * CPU writes to that line. A patience must bound that sleep. The timer's event stream, by which the
  * kernel bounds its own waits (__delay(), rqspinlock), wakes each CPU every 100 us or so. So a
- * waiter waits by hardware only with the clock read just before, and if neither its deadline nor
- * its next deadlock check comes within NBQ_RELAX_MAX_NS (wait.c). The next poll reads the clock.
+ * waiter reads the clock, and waits by hardware only if neither its deadline nor its next deadlock
+ * check comes within NBQ_RELAX_MAX_NS (wait.c). The next poll reads the clock.
  *
  * WFET, the WFE with a timeout of its own, is not used: few processors have it, and it would have
  * to be written in assembly here.

@@ -3,8 +3,8 @@
  * Reports of misuse and of deadlocks.
  *
  * A lock may be misused in an NMI, and under a lock that the console or the scheduler needs. So a
- * report goes into the kernel log at once and to the consoles later. It is one line instead of a
- * WARN(), whose registers and stack help little and are written in the context of the caller.
+ * report goes into the kernel log at once and to the consoles later. It is one line, not a WARN():
+ * the registers and the stack of that help little, and are written in the context of the caller.
  *
  * Each kind has its own limit, 10 reports in 5 s: one that repeats does not hide the others.
  */

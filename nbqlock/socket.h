@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queues of the waiters of hybrid locks: tables, of which the address of a lock chooses a
- * queue. So the lock is a word, whose line contexts that enqueue do not take from its holder.
+ * The queues of the waiters of hybrid locks stand in tables; the address of a lock chooses a queue.
+ * So a lock is one word, and contexts that enqueue do not take its line from the holder.
  *
  * The machine has a table, in which all wait. If sockets are wanted (pool.c), each NUMA node that
- * has CPUs is one, with a table in its own memory, for waiters that keep the lock on it; then in
- * the machine's wait those with little patience, and those that come before sockets are known.
+ * has CPUs is a socket. It has a table in its own memory, for waiters that keep the lock on it. In
+ * the machine's then wait those with little patience, and those that come before sockets are known.
  *
  * A table has NBQ_QUEUES_PER_CPU queues for each of its CPUs, which wait for one lock at a time,
- * rounded up to a power of two: two locks share one with a chance of 1 in that number. With lines
- * of 64 bytes a table is less than 1 KiB for each of its CPUs, or 8 KiB.
+ * rounded up to a power of two: two locks share a queue with a chance of 1 in that number. With
+ * lines of 64 bytes a table is less than 1 KiB for each of its CPUs, or 8 KiB.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The operations of the hybrid, over its bare layer (bare_spin.c): what preemption, lockdep and
- * reports add to it.
+ * The operations of the hybrid: its bare layer (bare_spin.c), with preemption, lockdep and reports
+ * added.
  */
 #include <asm/mmiowb.h>
 #include <linux/errno.h>

@@ -4,8 +4,8 @@
  * nbq_spin: the hybrid, a spinlock of 4 bytes that one compare-and-swap takes and one store
  * releases, with a queue that a waiter can abandon at any time. How it works: bare_spin.c.
  *
- * Newcomers steal a free lock from its waiters for 20 us, and later while the waiters in
- * front are stalled.
+ * Newcomers can steal a free lock from a waiter during its first 20 us, and later while the
+ * waiters in front of it are stalled.
  *
  * The rules for its use: Documentation/nbqlock.rst.
  */

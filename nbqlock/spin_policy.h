@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy of the hybrid: the order of acquisitions and their speed, not mutual exclusion. In
- * time, as the length of a poll differs by ten times between processors. The explorer has a
+ * The policy of the hybrid decides the order of acquisitions and their speed, not mutual exclusion.
+ * It counts time, not polls, whose length differs tenfold between processors. The explorer has a
  * policy of its own, by which each limit is reached at any time or never.
  */
 #ifndef _NBQ_SPIN_POLICY_H

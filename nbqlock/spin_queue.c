@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The queue of the hybrid: CLH-NB (Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin
- * Locks", PODC 2002), in which the head of the queue is handed over instead of a lock. What is
+ * Locks", PODC 2002). What passes from node to node is the head of the queue, not a lock. What is
  * different from clh_nb.c: the tail is a number, and a place has no critical section.
  *
  * States of a node, by prev
@@ -16,8 +16,8 @@
  *	                  +-- dequeue --> AVAILABLE ---------------->+
  *	                       as head               a successor becomes the head
  *
- * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
- * prev).
+ * Own steps, accesses to shared memory that wait for no other CPU: at most 2 to abandon (swap the
+ * tail, then free the node or store prev).
  *
  * Assumptions
  *	A node is allocated by its own CPU only (node.c); its memory stays a node.

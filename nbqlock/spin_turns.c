@@ -2,17 +2,17 @@
 /*
  * The turns of sockets.
  *
- * The head of a socket without the turn may not take the lock while a request for another socket
- * stands. A turn begins with a request; each head that takes the lock hands the turn on to its
- * successor, with the time at which it began. The first head that finds it about to expire, or the
- * queue empty behind it, gives it to the next socket whose head awaits it. A request that has
- * expired, or a lock that is free for IDLE_NS, is open to all, so that a preempted socket keeps no
- * other from the lock.
+ * While a request for a socket stands, that socket has the turn: heads of others may not take the
+ * lock. A turn begins with a request. Each head that takes the lock hands the turn on to its
+ * successor, with the time at which the turn began. The first head that finds it about to expire,
+ * or the queue empty behind it, gives the turn to the next socket whose head awaits it. If a
+ * request has expired, or the lock is free for IDLE_NS, all may take the lock: a preempted socket
+ * keeps no other from it.
  *
- * Waiters of other sockets take the lock in their turns, newcomers steal it where sockets have one
- * waiter at a time, until a head that awaits the turn finds the request expired, and attempts with
- * little patience need no turn. All that may come again: on several sockets there is no bound on
- * overtaking.
+ * A waiter is overtaken in three ways. Waiters of other sockets take the lock in their turns. Where
+ * sockets have one waiter at a time, newcomers steal it until a head that awaits the turn finds the
+ * request expired. And attempts with little patience need no turn. Each of these may happen again:
+ * on several sockets there is no bound on overtaking.
  *
  * Prior art: lock cohorting (Dice, Marathe, Shavit, PPoPP 2012), HMCS (Chabbi, Fagan,
  * Mellor-Crummey, PPoPP 2015), CNA (Dice, Kogan, 2019).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The turns of sockets: which head may take the lock, and with which request. On one socket each
- * head has the turn, and hands on a request to its successor. See spin_turns.c.
+ * head has the turn, and hands a request on to its successor. See spin_turns.c.
  */
 #ifndef _NBQ_SPIN_TURNS_H
 #define _NBQ_SPIN_TURNS_H

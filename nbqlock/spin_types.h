@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The type of nbq_spin, and its initialisers: types alone, so that a header which embeds a lock
- * needs no more. The operations are in spin.h.
+ * The type of nbq_spin, and its initialisers: only types, all that a header needs which embeds a
+ * lock. The operations are in spin.h.
  *
- * All fields are private. A lock that is all zeroes is free, but only an initialiser
- * makes it known to lockdep.
+ * All fields are private. A lock of zeroes is free, but only an initialiser makes it known to
+ * lockdep.
  */
 #ifndef _NBQLOCK_SPIN_TYPES_H
 #define _NBQLOCK_SPIN_TYPES_H

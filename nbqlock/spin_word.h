@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The word of the hybrid: its transitions, the time of a request in it, and the number that stands
- * for a node in the tail of a queue.
+ * The lock word of the hybrid: its transitions, the time of a request in it, and the number by
+ * which the tail of a queue names a node.
  *
  * As (holder, handoff, turn); no request is (., 0, 0). c is a context, (t, s) a request:
  *
@@ -15,8 +15,8 @@
  *	release		(c, *, *) --> (0, *, *)   store of the holder: of holder
  *	takeover	(c, *, *) --> (d, *, *)   compare-and-swap, where c has stopped for good
  *
- * No other store changes it, and no two of these write the same part at a time: a request is a
- * hint, of which the last one counts.
+ * No other store changes the word, and no two of these write the same part at a time. A request is
+ * a hint; the last one counts.
  */
 #ifndef _NBQ_SPIN_WORD_H
 #define _NBQ_SPIN_WORD_H

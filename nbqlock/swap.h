@@ -3,7 +3,7 @@
 /*
  * nbq_swap: the swap-only lock, strictly first come, first served, without a compare-and-swap
  * on the lock. A lock that was ever held keeps one queue node of the CPU that held it last,
- * until that takes it back or the lock is destroyed. For strict order, for study and for
+ * until the CPU takes it back or the lock is destroyed. For strict order, for study and for
  * comparison; else take nbq_spin.
  *
  * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a NUMA-Aware

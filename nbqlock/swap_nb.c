@@ -4,14 +4,14 @@
  * compare-and-swap, and whose waiters spin on their own node.
  *
  * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a NUMA-Aware
- * Queue-Based Spin Lock", 2004: the answer to whether a fair lock without contention and with
+ * Queue-Based Spin Lock", 2004: it answers whether a fair lock without contention and with
  * timeout needs a universal atomic operation.
  *
- * As in MCS-NB a node that is done says so in its next, and notifies its successor in that
- * one's status. But a waiter that gives up neither takes its node off the tail nor asks to be
- * forgotten: it publishes that the node is abandoned, and that is all. The successor swaps
- * itself into the next of the node in front of the abandoned one, and learns from what it
- * finds there whether that one was still to notify the abandoned node.
+ * As in MCS-NB a node that is done says so in its next, and notifies its successor in the
+ * status of that node. But a waiter that gives up neither takes its node off the tail nor
+ * asks to be forgotten: it only publishes that the node is abandoned. The successor swaps
+ * itself into the next of the node in front of the abandoned one. From what it finds there it
+ * learns whether that node was still to notify the abandoned one.
  *
  * Assumptions
  *	Preemption is off from the allocation of a node to the unlock.
@@ -27,43 +27,43 @@
  *
  *	LEAVING --> NULL: resume, unless a successor skips it.
  *
- *	(1) If the predecessor has forgotten the abandoned node, the successor frees it. If it
- *	    knows it and is done, it notifies it, or will: both contexts swap its status, and
- *	    the second frees it.
+ *	(1) If the predecessor has forgotten the abandoned node, the successor frees it. If the
+ *	    predecessor knows the node and is done, it notifies the node, or will: both contexts
+ *	    swap the node's status, and the second frees it.
  *
  * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned, A is
  * AVAILABLE, [] is the queue of a new lock. "pred > W": pred's next is W.
  *
  * Departures from the paper
  *	A new lock has no node: the first attempt finds tail = NULL, as if it had found and
- *	freed the AVAILABLE dummy that the paper leaves to be imagined. So making a lock
- *	cannot fail, and a static one needs nothing. From the first release on, the last
- *	holder's node stays in the lock, and is that dummy. An attempt that finds it there does
- *	not make itself known to it.
+ *	freed the AVAILABLE dummy, which the paper does not show. So making a lock cannot fail,
+ *	and a static one needs nothing. From the first release on, the last holder's node stays
+ *	in the lock as that dummy. An attempt that finds it there does not link itself to it.
  *	In print, the release stores AVAILABLE in prev, which no waiter polls. Here it swaps it
  *	into next and notifies the successor, as an abandoned node does.
- *	The deadline is checked only while the predecessor waits or holds. In print it ends
- *	the skipping, too, and loses a node: a free lock behind abandoned nodes is never
- *	acquired by attempts without patience.
- *	What print does to "fool itself", storing LEAVING in the next of the new predecessor
- *	in order to swap it out again, is left out.
+ *	The deadline is checked only while the predecessor waits or holds. In print it also
+ *	ends the skipping, and loses a node. Then attempts without patience never acquire a
+ *	free lock behind abandoned nodes.
+ *	The printed lock stores LEAVING in the next of the new predecessor to swap it out again
+ *	("fool itself"). That is left out.
  *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
- *	successor has skipped it. So a waiter that was notified that its predecessor was
- *	abandoned swaps itself into that one's next before it skips it: it may wait again. And
- *	what two contexts swap into the status of an abandoned node is not the state of its
- *	predecessor any more, as in print: that may have changed since.
- *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
- *	print the lock names it (lock_holder), which takes a store to the lock at each
- *	acquisition. So a lock is one word, and an unlock by another context is noticed.
+ *	successor has skipped it. So if a waiter is notified that its predecessor is abandoned,
+ *	it swaps itself into that node's next before it skips it: the node may wait again. In
+ *	print, two contexts swap the state of its predecessor into the status of an abandoned
+ *	node. Here they do not, as that state may have changed since.
+ *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). So a
+ *	lock is one word, and an unlock by another context is noticed. In print the lock names
+ *	the node (lock_holder), which takes a store to the lock at each acquisition.
  *	An attempt without patience reads first, and enqueues only if the lock is free and no
  *	context waits for it. In print it enqueues, and abandons.
- *	A wait that could not end fails with -EDEADLK (wait.c). In print only the patience ends
- *	it.
+ *	A wait that would be a deadlock fails with -EDEADLK (wait.c). In print only the patience
+ *	ends it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 5 to abandon (store prev, swap next, swap the successor's
- * status, read its life, free its node), at most 4 to release (the last four of these).
+ * Own steps, accesses to shared memory that wait for no other CPU: at most 5 to abandon (store
+ * prev, swap next, swap the successor's status, read its life, free its node), at most 4 to
+ * release (the last four of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The tracepoints of the locks, system "nbqlock": a wait begins and ends, a place is abandoned, an
- * abandoned node is reclaimed. None without contention.
+ * abandoned node is reclaimed. Without contention none is raised.
  *
- * Waits are traced by the kernel's own contention_begin and contention_end, too, see contention.h:
- * of all of the kernel's locks, without the caller, the holder and the time.
+ * The kernel's own contention_begin and contention_end trace waits, too (contention.h): those of
+ * all of the kernel's locks, without the caller, the holder and the time.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nbqlock

@@ -2,57 +2,57 @@
 /*
  * Deadlock checks: which context waits for which.
  *
- * A context waits behind one queue node at a time, its predecessor's. The owner of that node, a
- * context of the CPU whose pool it is from, makes progress only while neither it nor a context
- * that has interrupted it waits. So the next node to check is the one that this CPU waits
- * behind, at the node's context level or above. To follow this wait-for graph from node to node
- * ends at a context that runs, or leads back to the checking CPU. Then no context on the path
- * makes progress unless one of them gives up: -EDEADLK, however many locks and CPUs there are.
+ * A context waits behind one queue node at a time, its predecessor's. The owner of that node is a
+ * context of the CPU whose pool the node is from. It makes progress only while neither it nor a
+ * context that has interrupted it waits. So the next node to check is the one that its CPU waits
+ * behind, at the node's context level or above. This path ends at a context that runs, or leads
+ * back to the checking CPU. If it leads back, no context on it makes progress unless one of them
+ * gives up: -EDEADLK, however many locks and CPUs there are.
  *
- * By nodes and not by holders: a lock that was handed over to a waiter whose CPU is interrupted
- * is not marked as held yet, and a queue makes as little progress if that happens in its middle.
- * Only the hybrid names its holder from the moment at which it is held, and its waiters do not
- * depend on their predecessors: they wait behind the holder, a context as any other on the path.
+ * The path goes by nodes, not by holders. A lock that was handed over to a waiter whose CPU is
+ * interrupted is not marked as held yet; in the middle of a queue, such a waiter stops the queue as
+ * well. Only the hybrid names its holder as soon as it is held, and its waiters do not depend on
+ * their predecessors: they wait behind the holder, a context of the path like any other.
  *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock: what a CPU holds or waits for
  *	at a context level stays below what runs there.
- *	Contexts on one CPU nest, and have a level each. Should two of one level nest, the inner
- *	one publishes nothing, and no path goes on from its node: what its CPU waits behind is
- *	not its own wait. A deadlock with it may last until the patience ends. (A hybrid names
- *	the level of its holder alone: one that a nested context holds is taken to be held by
+ *	Contexts on one CPU nest, and have a level each. If two of one level nest, the inner one
+ *	publishes nothing, and no path goes on from its node: what its CPU waits behind is the
+ *	outer one's wait. A deadlock with it may last until the patience ends. (A hybrid names
+ *	only the level of its holder: a lock that a nested context holds is taken to be held by
  *	the outer one.)
  *	A holder holds its lock until it releases it. (The waiters of a hybrid that was taken
  *	over take the old holder for the holder until they publish the new one.)
  *
- * The checking CPU's own contexts are checked first. They are interrupted meanwhile, so that what
- * they have published is true: the locks that they hold, a hybrid's holder, and what they wait
- * behind. A context that was interrupted between the swap of the tail and publish() is found by
- * the waiter directly behind it, which has published, or is about to. So the answer is never
- * wrong, and comes with the first check after that neighbour's next poll; interrupt handlers
- * check often for that reason.
+ * The checking CPU's own contexts are checked first. They are interrupted meanwhile, so what they
+ * have published is true: the locks that they hold, a hybrid's holder, and what they wait behind.
+ * A context that was interrupted between the swap of the tail and publish() is found by the
+ * waiter directly behind it, which has published, or is about to. So the answer is never wrong,
+ * and comes with the first check after that neighbour's next poll. For that reason interrupt
+ * handlers check often.
  *
- * The check is exact, although it reads one context after the other while all of them run: a
- * path that leads back is followed again, after a new epoch was begun, a number that grows. Each
- * wait publishes the epoch in which it began. A wait that began in an earlier epoch and is found
- * in the new one existed when that began; its owner, which waits or was interrupted by a
- * context that waits, has released nothing since. If that holds for all, all existed at the same
- * moment. Only waiters can see that a holder holds their lock: they poll it now and then, and
- * publish in which epoch. A holder whose own wait began in an earlier epoch still holds it.
+ * The check is exact, although it reads one context after the other while all of them run. If a
+ * path leads back, the check begins a new epoch, a number that grows, and follows the path again.
+ * Each wait publishes the epoch in which it began. A wait of an earlier epoch that is found in the
+ * new one existed when that began; its owner waits, or was interrupted by a context that waits,
+ * and has released nothing since. If that holds for all, all existed at the same moment. Only
+ * waiters can see that a holder holds their lock: they poll it now and then, and publish in which
+ * epoch. If the holder's own wait began in an earlier epoch than that, it still holds the lock.
  *
  * Bounded: a check has at most as many steps as there are CPUs, and waits for no context. It is
  * made only by waiters that may close a cycle, less and less often during the wait: after
  * FIRST_CHECK_NS, then after twice as long, and so on.
  *
  * One clock read serves the deadline, these checks, and the heartbeat of the hybrid. It costs as
- * much as several polls: by the time that the last polls took, the next one is no later than half
- * way to the deadline, and no more than POLLS_TO_DEADLINE polls away.
+ * much as several polls. The next one comes no later than half way to the deadline, by the time
+ * that the last polls took, and after no more than POLLS_TO_DEADLINE polls.
  *
- * Overshoot: while its CPU runs, a waiter notices a deadline one poll and one clock read after it
- * has passed; if polls take more than twice as long as those before, POLLS_TO_DEADLINE polls and
- * one read at most. Among these polls a task may make one deadlock check, an interrupt one behind
- * each predecessor; and a waiter without a queue node searches its pool once (in the hybrid: the
- * nodes of it that a tail can encode), and looks once at each lock where it has left one.
+ * Overshoot: while its CPU runs, a waiter notices a deadline one poll and one clock read later. If
+ * polls take more than twice as long as those before, it is POLLS_TO_DEADLINE polls and one read at
+ * most. Among these polls a task may make one deadlock check, an interrupt one behind each
+ * predecessor. A waiter without a queue node searches its pool once (in the hybrid: the nodes of it
+ * that a tail can encode), and looks once at each lock where it has left one.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>

@@ -2,9 +2,9 @@
 /*
  * Waiting behind a predecessor: how long, and whether the wait can end at all.
  *
- * What a context waits behind is published in its pool, as long as it polls that and no longer.
- * So a deadlock check can follow which context waits for which, from CPU to CPU, and a waiter
- * in a deadlock gets -EDEADLK before its patience is over (wait.c). An acquisition that does not
+ * A context publishes in its pool what it waits behind, as long as it polls that and no longer.
+ * So a deadlock check can follow from CPU to CPU which context waits for which, and a waiter in
+ * a deadlock gets -EDEADLK before its patience is over (wait.c). An acquisition that does not
  * wait writes nothing here.
  */
 #ifndef _NBQ_WAIT_H

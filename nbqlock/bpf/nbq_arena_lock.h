@@ -4,28 +4,28 @@
  *
  * A word says which CPU holds the lock. The waiters queue for it by CLH-NB: Michael L. Scott,
  * "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002, section 2.1. The head of
- * the queue spins on the word, as that of the kernel's qspinlock does; newcomers acquire by a
- * compare-and-swap while there is no queue (Dice and Kogan, "Fissile Locks", 2020).
+ * the queue spins on the word, as the head of the kernel's qspinlock does. While there is no
+ * queue, newcomers acquire by a compare-and-swap (Dice and Kogan, "Fissile Locks", 2020).
  *
  *	owner	0: free; else the holder's CPU, from 1 on
  *	tail	0: no queue; else the name of its last node
  *
- * A node is a word: which successor may go on where.
+ * A node is a word, which says where its successor goes on.
  *
  *	FREE	no context uses it
  *	WAITS	its context waits
- *	DEQUEUED  its context has acquired the lock, or abandoned its place. Beside it the name of
- *		its predecessor, 0: it was the head. The successor waits behind that now, and has
- *		freed this node.
+ *	DEQUEUED  its context has acquired the lock, or abandoned its place. The word also has the
+ *		name of its predecessor, 0 for the head. The successor frees this node, and waits
+ *		behind that one.
  *
- * So to dequeue is the same at each position, whether the lock was acquired or not, and takes at
- * most three accesses to shared memory, in no loop: a program that may not loop any more can, too.
+ * So dequeuing is the same at each position, whether the lock was acquired or not. It takes at most
+ * three accesses to shared memory, without a loop: a program that may loop no more can do it, too.
  *
  * Mutual exclusion rests on owner alone, the order of waiters on the rest.
  *
- * Departures from the paper: the holder has dequeued, so that no node is held with the lock, and
- * none is needed without contention. An attempt that finds no node free, or a waiter of its CPU
- * below it, spins on owner. A waiter whose predecessor is no waiter, by a stray write, is a head.
+ * Departures from the paper: the holder has dequeued, so it has no node, and an attempt without
+ * contention needs none. An attempt that finds no node free, or a waiter of its CPU below it,
+ * spins on owner. If a stray write makes a waiter's predecessor no waiter, the waiter is a head.
  *
  * How to use it: Documentation/arena.rst.
  */
