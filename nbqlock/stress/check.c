@@ -30,10 +30,10 @@ static bool may_deadlock(const struct stress_run *run, const struct contender *c
 
 	if (params->chain > 1 && params->chain_order == CHAIN_RANDOM)
 		return run->contender_count > 1;
-	if (params->nesting != NESTING_SHARED || params->contexts == BIT(CONTEXT_TASK))
+	if (params->nesting != NESTING_SHARED || params->contexts == BIT(STRESS_TASK))
 		return false;
 	/* A thread, too: behind a holder that is interrupted by a waiter for its lock. */
-	return contender->context != CONTEXT_TASK ||
+	return contender->context != STRESS_TASK ||
 	       (params->chain > 1 && params->chain_order == CHAIN_ASCENDING);
 }
 
@@ -59,7 +59,7 @@ static void add_contender(struct stress_report *report,
 		report->false_deadlocks += row->counts.deadlocks;
 	for (i = 0; i < HISTOGRAMS_OF_CONTENDER; i++)
 		stress_histogram_merge(&report->histograms[i], &contender->timings.histograms[i]);
-	if (row->context == CONTEXT_TASK)
+	if (row->context == STRESS_TASK)
 		report->longest_gap_ns = max(report->longest_gap_ns, row->longest_gap_ns);
 }
 
@@ -105,8 +105,8 @@ static void sum_up_locks(const struct stress_run *run, struct stress_report *rep
 	unsigned int i, k;
 
 	for (i = 0; i < STRESS_LOCKS_MAX; i++) {
-		counted += run->targets[i].guarded.counter;
-		report->handoffs += run->targets[i].guarded.handoffs;
+		counted += run->targets[i].guarded->counter;
+		report->handoffs += run->targets[i].guarded->handoffs;
 	}
 	for (i = 0; i < run->contender_count; i++) {
 		for (k = 0; k < STRESS_CHAIN_MAX; k++)

@@ -62,7 +62,7 @@ static void stall(struct contender *contender)
  */
 static void check_enter(struct contender *contender, struct lock_ref *ref)
 {
-	struct guarded *guarded = &ref->target->guarded;
+	struct guarded *guarded = ref->target.guarded;
 
 	if (guarded->holder)
 		contender->violations++;
@@ -74,7 +74,7 @@ static void check_enter(struct contender *contender, struct lock_ref *ref)
 
 static void check_exit(struct contender *contender, struct lock_ref *ref)
 {
-	struct guarded *guarded = &ref->target->guarded;
+	struct guarded *guarded = ref->target.guarded;
 	int cpu = raw_smp_processor_id();
 
 	barrier();
@@ -162,8 +162,8 @@ static void release(struct contender *contender, unsigned int count,
 		struct lock_ref *ref = contender->order[count];
 
 		check_exit(contender, ref);
-		ref->target->guarded.released = stress_stopwatch_stamp(watch);
-		ops->unlock(&ref->target->lock, &ref->waiter);
+		ref->target.guarded->released = stress_stopwatch_stamp(watch);
+		ops->unlock(ref->target.lock, &ref->waiter);
 	}
 }
 
@@ -232,7 +232,7 @@ static int acquire_chain(struct contender *contender, ktime_t patience, struct s
 		}
 		if (i == contender->count - 1)
 			stress_stopwatch_queue(watch);
-		ret = params->lock->lock(&ref->target->lock, &ref->waiter, patience);
+		ret = params->lock->lock(ref->target.lock, &ref->waiter, patience);
 		if (ret) {
 			release(contender, i, &none);
 			return ret;
@@ -248,7 +248,7 @@ static int acquire(struct contender *contender, ktime_t patience, struct stopwat
 
 	if (params->chain > 1)
 		return acquire_chain(contender, patience, watch);
-	return params->lock->lock(&ref->target->lock, &ref->waiter, patience);
+	return params->lock->lock(ref->target.lock, &ref->waiter, patience);
 }
 
 static void finish_success(struct contender *contender, const struct stopwatch *watch)
@@ -291,7 +291,7 @@ static bool acquire_and_release(struct contender *contender)
 	WRITE_ONCE(contender->counts.attempts, contender->counts.attempts + 1);
 	stress_stopwatch_start(&watch, &contender->timings,
 			       is_timed ? params->sample_every : 0,
-			       &contender->order[0]->target->guarded.counter);
+			       &contender->order[0]->target.guarded->counter);
 	ret = acquire(contender, patience, &watch);
 	stress_stopwatch_stop(&watch, &contender->timings);
 	if (ret) {
@@ -300,7 +300,7 @@ static bool acquire_and_release(struct contender *contender)
 	}
 	last = last_ref(contender);
 	if (watch.runs)
-		stress_stopwatch_enter(&watch, last->target->guarded.released);
+		stress_stopwatch_enter(&watch, last->target.guarded->released);
 	critical_section(contender, last);
 	/* In a chain, others may hold the first lock meanwhile without passing this contender. */
 	if (watch.runs && params->chain == 1)
@@ -329,9 +329,9 @@ static void mask_interrupts(struct contender *contender, unsigned long *flags)
 	}
 	if (params->nesting != NESTING_MASKED)
 		return;
-	if (params->contexts & BIT(CONTEXT_HARDIRQ))
+	if (params->contexts & BIT(STRESS_HARDIRQ))
 		local_irq_save(*flags);
-	else if (params->contexts & BIT(CONTEXT_SOFTIRQ))
+	else if (params->contexts & BIT(STRESS_SOFTIRQ))
 		local_bh_disable();
 }
 
@@ -346,9 +346,9 @@ static void unmask_interrupts(struct contender *contender, unsigned long flags)
 	}
 	if (params->nesting != NESTING_MASKED)
 		return;
-	if (params->contexts & BIT(CONTEXT_HARDIRQ))
+	if (params->contexts & BIT(STRESS_HARDIRQ))
 		local_irq_restore(flags);
-	else if (params->contexts & BIT(CONTEXT_SOFTIRQ))
+	else if (params->contexts & BIT(STRESS_SOFTIRQ))
 		local_bh_enable();
 }
 
@@ -435,7 +435,7 @@ void stress_contender_init(struct contender *contender, int numa_node)
 	if (run->params.nesting == NESTING_OWN)
 		first = contender->context * chain;
 	for (i = 0; i < chain; i++) {
-		contender->refs[i].target = &run->targets[first + i];
+		stress_ref_set(&contender->refs[i], run, first + i);
 		contender->refs[i].waiter.numa_node = numa_node;
 		contender->order[i] = &contender->refs[i];
 	}

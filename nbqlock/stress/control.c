@@ -10,6 +10,7 @@
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/string.h>
 
 #include "run.h"
 
@@ -36,12 +37,31 @@ static bool have_report;
 /* Woken when stop_requested or running changes. */
 static DECLARE_WAIT_QUEUE_HEAD(control_wait);
 
+/* Free a run that has ended. Its lock type may go from then on. */
+static void free_run(struct stress_run *run)
+{
+	const struct stress_ops *ops = run->params.lock;
+
+	stress_run_free(run);
+	stress_ops_put(ops);
+}
+
+/* The threads of an earlier run may have come back at last. Under control_mutex. */
+static void collect_stuck_run(void)
+{
+	if (stuck_run && stress_run_join(stuck_run, 0)) {
+		free_run(stuck_run);
+		stuck_run = NULL;
+	}
+}
+
 /* Return: 0: this writer has the only run; or a negative errno. */
 static int begin(void)
 {
 	int ret = 0;
 
 	mutex_lock(&control_mutex);
+	collect_stuck_run();
 	if (unloading) {
 		ret = -ENODEV;
 	} else if (running) {
@@ -69,6 +89,7 @@ static void request_stop(void)
 {
 	mutex_lock(&control_mutex);
 	WRITE_ONCE(stop_requested, true);
+	collect_stuck_run();
 	mutex_unlock(&control_mutex);
 	wake_up_all(&control_wait);
 }
@@ -144,12 +165,19 @@ static long await_end(const struct stress_run *run, const struct stress_params *
 /* Return: 0, also after an early stop; -EINTR after a signal; or a negative errno. */
 static int do_run(const struct stress_params *params)
 {
-	struct stress_run *run = stress_run_create(params);
+	const struct stress_ops *ops = params->lock;
+	struct stress_run *run;
+	int ret = stress_ops_get(ops);
 	bool joined;
 	long early;
 
-	if (IS_ERR(run))
+	if (ret)
+		return ret;
+	run = stress_run_create(params);
+	if (IS_ERR(run)) {
+		stress_ops_put(ops);
 		return PTR_ERR(run);
+	}
 	publish(run);
 	stress_run_start(run);
 	early = await_end(run, params);
@@ -157,7 +185,7 @@ static int do_run(const struct stress_params *params)
 	joined = stress_run_join(run, JOIN_TIMEOUT);
 	conclude(run, joined, early != 0);
 	if (joined)
-		stress_run_free(run);
+		free_run(run);
 	return early < 0 ? -EINTR : 0;
 }
 
@@ -266,6 +294,20 @@ void stress_control_start(struct dentry *top)
 		debugfs_create_file(view->name, 0444, dir, (void *)view, &view_fops);
 }
 
+/* This lock type goes: the last result keeps its name, and nothing else of it. */
+void stress_control_forget(const struct stress_ops *ops)
+{
+	static char name[STRESS_NAME_MAX + 1];
+	static const struct stress_ops gone = { .name = name };
+
+	mutex_lock(&control_mutex);
+	if (have_report && last_report.params.lock == ops) {
+		strscpy(name, ops->name, sizeof(name));
+		last_report.params.lock = &gone;
+	}
+	mutex_unlock(&control_mutex);
+}
+
 /*
  * End the run, and let no other begin. Waits for threads that did not end after an earlier run,
  * however long that takes: they execute this module. Frees the last result.
@@ -279,7 +321,7 @@ void stress_control_stop(void)
 	wait_event(control_wait, !READ_ONCE(running));
 
 	if (stuck_run && stress_run_join(stuck_run, MAX_SCHEDULE_TIMEOUT))
-		stress_run_free(stuck_run);
+		free_run(stuck_run);
 
 	mutex_lock(&control_mutex);
 	have_report = false;

@@ -91,12 +91,12 @@ static void read_clock(void *unused, u64 times)
 		stress_clock_ns();
 }
 
-static int nothing_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int nothing_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return 0;
 }
 
-static void nothing_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void nothing_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 }
 
@@ -120,7 +120,7 @@ static void iterate(void *arg, u64 times)
 /* A lock that no other contender uses. */
 struct pair {
 	const struct stress_ops *ops;
-	union stress_lock *lock;
+	struct stress_lock *lock;
 	struct stress_waiter *me;
 	struct stress_waiter *holder;
 	ktime_t patience;
@@ -177,7 +177,7 @@ static int measure_lock(struct contender *contender, const struct stress_ops *op
 			struct stress_costs *costs)
 {
 	struct pair pair = {
-		.lock = &contender->run->targets[0].lock,
+		.lock = contender->run->targets[0].lock,
 		.me = &contender->refs[0].waiter,
 		.holder = &contender->refs[1].waiter,
 		.patience = contender->run->params.patience_ns.high,
@@ -191,7 +191,7 @@ static int measure_lock(struct contender *contender, const struct stress_ops *op
 		ret = ops->enter(pair.lock, pair.me) ?: ops->enter(pair.lock, pair.holder);
 	if (!ret) {
 		costs->pair_ps = beyond_calls_ps(alone, &pair, ops);
-		if (ops->patience == HEEDS_PATIENCE)
+		if (ops->patience == STRESS_HEEDS_PATIENCE)
 			costs->failed_try_ps = beyond_calls_ps(in_vain, &pair, ops);
 	}
 	if (ops->destroy)
@@ -222,7 +222,7 @@ static int measure_alone(const struct stress_params *params, struct stress_costs
 	run->ncs_loops = 0;
 	costs->pair_ps = 0;
 	costs->failed_try_ps = 0;
-	contender = stress_contender_alloc(run, 0, CONTEXT_TASK, raw_smp_processor_id());
+	contender = stress_contender_alloc(run, 0, STRESS_TASK, raw_smp_processor_id());
 	run->contenders[0] = contender;
 	if (contender) {
 		costs->empty_loop_ps = div_u64(cost_fs(iterate, contender), FS_PER_PS);

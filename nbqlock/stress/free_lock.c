@@ -24,21 +24,19 @@
 /* How long a new lock is held at most until it has another user */
 #define ANOTHER_USER_NS	(50 * NSEC_PER_USEC)
 
-static void poison(union stress_lock *lock)
+static void poison(const struct stress_run *run, struct stress_lock *lock)
 {
-	memset(lock, POISON_FREE, sizeof(*lock));
+	memset(lock, POISON_FREE, run->params.lock->size);
 }
 
-static bool is_poisoned(const union stress_lock *lock)
+static bool is_poisoned(const struct stress_run *run, const struct stress_lock *lock)
 {
-	return !memchr_inv(lock, POISON_FREE, sizeof(*lock));
+	return !memchr_inv(lock, POISON_FREE, run->params.lock->size);
 }
 
 static struct slot *slot_of(const struct contender *contender)
 {
-	struct stress_run *run = contender->run;
-
-	return &run->admission.slots[contender->refs[0].target - run->targets];
+	return &contender->run->admission.slots[contender->refs[0].index];
 }
 
 static int find_slot(const struct admission *admission, enum slot_state state)
@@ -80,7 +78,7 @@ static enum slot_state admit(struct contender *contender)
 	if (index >= 0) {
 		admission->slots[index].users++;
 		state = admission->slots[index].state;
-		contender->refs[0].target = &run->targets[index];
+		stress_ref_set(&contender->refs[0], run, index);
 	}
 	raw_spin_unlock(&admission->lock);
 	return state;
@@ -90,13 +88,13 @@ static enum slot_state admit(struct contender *contender)
 static bool open_slot(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
-	union stress_lock *lock = &contender->refs[0].target->lock;
+	struct stress_lock *lock = contender->refs[0].target.lock;
 	struct slot *slot = slot_of(contender);
-	bool intact = is_poisoned(lock);
+	bool intact = is_poisoned(run, lock);
 	int ret = stress_lock_init(run, lock, 0);
 
 	if (ret)
-		poison(lock);
+		poison(run, lock);
 	raw_spin_lock(&run->admission.lock);
 	run->admission.written += !intact;
 	slot->state = ret ? SLOT_POISONED : SLOT_OPEN;
@@ -112,7 +110,7 @@ void stress_admission_start(struct stress_run *run)
 	raw_spin_lock_init(&run->admission.lock);
 	for (i = 0; i < STRESS_SLOTS; i++) {
 		run->admission.slots[i].state = SLOT_POISONED;
-		poison(&run->targets[i].lock);
+		poison(run, run->targets[i].lock);
 	}
 }
 
@@ -186,7 +184,7 @@ void stress_admission_free(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
 	const struct stress_ops *ops = run->params.lock;
-	union stress_lock *lock = &contender->refs[0].target->lock;
+	struct stress_lock *lock = contender->refs[0].target.lock;
 	int ret = ops->destroy ? ops->destroy(lock) : 0;
 
 	if (ret) {
@@ -194,7 +192,7 @@ void stress_admission_free(struct contender *contender)
 		WRITE_ONCE(run->destroyed, ret);
 		return;
 	}
-	poison(lock);
+	poison(run, lock);
 	raw_spin_lock(&run->admission.lock);
 	slot_of(contender)->state = SLOT_POISONED;
 	run->admission.freed++;
@@ -209,11 +207,11 @@ void stress_admission_stop(struct stress_run *run)
 	int ret;
 
 	for (i = 0; i < STRESS_SLOTS; i++) {
-		union stress_lock *lock = &run->targets[i].lock;
+		struct stress_lock *lock = run->targets[i].lock;
 		struct slot *slot = &run->admission.slots[i];
 
 		if (slot->state == SLOT_POISONED)
-			run->admission.written += !is_poisoned(lock);
+			run->admission.written += !is_poisoned(run, lock);
 		if (slot->state != SLOT_OPEN || !ops->destroy)
 			continue;
 		ret = ops->destroy(lock);

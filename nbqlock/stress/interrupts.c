@@ -23,7 +23,7 @@
 
 static void attempt(struct contender *contender)
 {
-	if (contender->context != CONTEXT_NMI)
+	if (contender->context != STRESS_NMI)
 		stress_contender_interrupt(contender);
 	else if (READ_ONCE(contender->not_before_ns) <= stress_clock_ns())
 		stress_nmi_send(contender);
@@ -49,7 +49,7 @@ static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 
 static enum hrtimer_mode mode_of(const struct contender *contender)
 {
-	return contender->context == CONTEXT_SOFTIRQ ? HRTIMER_MODE_REL_PINNED_SOFT :
+	return contender->context == STRESS_SOFTIRQ ? HRTIMER_MODE_REL_PINNED_SOFT :
 						       HRTIMER_MODE_REL_PINNED_HARD;
 }
 
@@ -67,7 +67,7 @@ void stress_timer_setup(struct hrtimer *timer, enum hrtimer_mode mode,
 unsigned int stress_interrupts_count(const struct stress_params *params)
 {
 	return cpumask_weight(&params->cpus) *
-	       hweight32(params->contexts & ~BIT(CONTEXT_TASK));
+	       hweight32(params->contexts & ~BIT(STRESS_TASK));
 }
 
 static int add(struct stress_run *run, enum stress_context context, unsigned int *index)
@@ -93,11 +93,11 @@ int stress_interrupts_create(struct stress_run *run)
 	enum stress_context context;
 	int ret = 0;
 
-	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS && !ret; context++) {
+	for (context = STRESS_SOFTIRQ; context < STRESS_CONTEXTS && !ret; context++) {
 		if (run->params.contexts & BIT(context))
 			ret = add(run, context, &index);
 	}
-	if (!ret && run->params.contexts & BIT(CONTEXT_NMI)) {
+	if (!ret && run->params.contexts & BIT(STRESS_NMI)) {
 		ret = stress_nmi_register();
 		run->handles_nmi = !ret;
 	}
@@ -117,7 +117,7 @@ static unsigned int timer_cpu(const struct contender *contender)
 {
 	unsigned int next = stress_next_cpu(contender->cpu, &contender->run->params.cpus);
 
-	return contender->context == CONTEXT_NMI && cpu_online(next) ? next : contender->cpu;
+	return contender->context == STRESS_NMI && cpu_online(next) ? next : contender->cpu;
 }
 
 /* Does nothing if the CPU is offline. */
@@ -130,7 +130,7 @@ static void start(struct contender *contender)
 static void stop(struct contender *contender)
 {
 	hrtimer_cancel(&contender->timer);
-	if (contender->context == CONTEXT_NMI)
+	if (contender->context == STRESS_NMI)
 		stress_nmi_drain(contender);
 }
 

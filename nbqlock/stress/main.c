@@ -7,12 +7,16 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 
-#include "stress.h"
+#include "driver.h"
 
 static struct dentry *stress_dir;
 
 static int __init stress_init(void)
 {
+	int ret = stress_ops_start();
+
+	if (ret)
+		return ret;
 	stress_busy_calibrate();
 	stress_dir = debugfs_create_dir("nbqlock_stress", NULL);
 	stress_params_start(stress_dir);
@@ -44,6 +48,7 @@ static void __exit stress_exit(void)
 	stress_control_stop();
 	debugfs_remove_recursive(stress_dir);
 	wait_for_open_files();
+	stress_ops_stop();
 }
 
 module_init(stress_init);

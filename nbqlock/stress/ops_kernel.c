@@ -13,11 +13,10 @@
 #include <linux/processor.h>
 
 #include "ops.h"
-#include "patience.h"
 
 static struct lock_class_key raw_keys[STRESS_LOCKS_MAX];
 
-static int raw_init(union stress_lock *lock, unsigned int index)
+static int raw_init(struct stress_lock *lock, unsigned int index)
 {
 	raw_spin_lock_init(&lock->raw);
 	lockdep_set_class_and_name(&lock->raw, &raw_keys[index], "stress_raw");
@@ -28,14 +27,14 @@ static int raw_init(union stress_lock *lock, unsigned int index)
  * Static checkers want a function to release what it acquires. Here the caller gets the lock:
  * __release() and __acquire() tell them so, and do nothing.
  */
-static int raw_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int raw_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	raw_spin_lock(&lock->raw);
 	__release(&lock->raw);
 	return 0;
 }
 
-static int raw_trylock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int raw_trylock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 
@@ -48,7 +47,7 @@ static int raw_trylock(union stress_lock *lock, struct stress_waiter *me, ktime_
 	return 0;
 }
 
-static void raw_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void raw_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	__acquire(&lock->raw);
 	raw_spin_unlock(&lock->raw);
@@ -57,7 +56,8 @@ static void raw_unlock(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_raw_spinlock = {
 	.name = "raw_spinlock",
 	.meaning = "the kernel's own lock, raw_spin_lock()",
-	.patience = WAITS_FOR_EVER,
+	.size = sizeof(struct stress_lock),
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = raw_init,
 	.lock = raw_lock,
@@ -67,26 +67,27 @@ const struct stress_ops stress_raw_spinlock = {
 const struct stress_ops stress_raw_trylock = {
 	.name = "raw_trylock",
 	.meaning = "raw_spin_trylock() in a loop until the patience is over",
+	.size = sizeof(struct stress_lock),
 	.free_after_unlock = true,
-	.highest = CONTEXT_NMI,
+	.highest = STRESS_NMI,
 	.init = raw_init,
 	.lock = raw_trylock,
 	.unlock = raw_unlock,
 };
 
 #ifdef STRESS_HAS_RQSPINLOCK
-static int rq_init(union stress_lock *lock, unsigned int index)
+static int rq_init(struct stress_lock *lock, unsigned int index)
 {
 	raw_res_spin_lock_init(&lock->rq);
 	return 0;
 }
 
-static int rq_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int rq_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return raw_res_spin_lock(&lock->rq);
 }
 
-static void rq_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void rq_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	raw_res_spin_unlock(&lock->rq);
 }
@@ -94,9 +95,10 @@ static void rq_unlock(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_rqspinlock = {
 	.name = "rqspinlock",
 	.meaning = "the kernel's resilient spinlock, raw_res_spin_lock()",
-	.patience = HAS_OWN_TIMEOUT,
+	.size = sizeof(struct stress_lock),
+	.patience = STRESS_HAS_OWN_TIMEOUT,
 	.free_after_unlock = true,
-	.highest = CONTEXT_NMI,
+	.highest = STRESS_NMI,
 	.init = rq_init,
 	.lock = rq_lock,
 	.unlock = rq_unlock,

@@ -47,7 +47,7 @@ static void count_skipped(struct stress_skipped *skipped)
 }
 
 #define DEFINE_DESTROY(X)						\
-static int stress_##X##_destroy(union stress_lock *lock)		\
+static int stress_##X##_destroy(struct stress_lock *lock)		\
 {									\
 	return nbq_##X##_destroy(&lock->nbq_##X);			\
 }
@@ -56,7 +56,7 @@ static int stress_##X##_destroy(union stress_lock *lock)		\
 #define DEFINE_LOCK_TYPE(NAME, X, MEANING, ...)				\
 static struct lock_class_key stress_##X##_keys[STRESS_LOCKS_MAX];	\
 									\
-static int stress_##X##_init(union stress_lock *lock,			\
+static int stress_##X##_init(struct stress_lock *lock,			\
 			     unsigned int index)			\
 {									\
 	nbq_##X##_init(&lock->nbq_##X);					\
@@ -66,12 +66,12 @@ static int stress_##X##_init(union stress_lock *lock,			\
 	return 0;							\
 }									\
 									\
-static void stress_##X##_lockdep_disable(union stress_lock *lock)	\
+static void stress_##X##_lockdep_disable(struct stress_lock *lock)	\
 {									\
 	lockdep_set_notrack_class(&lock->nbq_##X);			\
 }									\
 									\
-static int stress_##X##_lock(union stress_lock *lock,			\
+static int stress_##X##_lock(struct stress_lock *lock,			\
 			     struct stress_waiter *me,			\
 			     ktime_t patience)				\
 {									\
@@ -82,7 +82,7 @@ static int stress_##X##_lock(union stress_lock *lock,			\
 	return ret;							\
 }									\
 									\
-static void stress_##X##_unlock(union stress_lock *lock,		\
+static void stress_##X##_unlock(struct stress_lock *lock,		\
 				struct stress_waiter *me)		\
 {									\
 	__nbq_acquire(&lock->nbq_##X);					\
@@ -92,8 +92,9 @@ static void stress_##X##_unlock(union stress_lock *lock,		\
 const struct stress_ops stress_##NAME = {				\
 	.name = #NAME,							\
 	.meaning = MEANING,						\
+	.size = sizeof(struct stress_lock),				\
 	.free_after_unlock = true,					\
-	.highest = CONTEXT_NMI,						\
+	.highest = STRESS_NMI,						\
 	.init = stress_##X##_init,					\
 	.lockdep_disable = stress_##X##_lockdep_disable,		\
 	.lock = stress_##X##_lock,					\

@@ -241,10 +241,10 @@ static const struct kind cpus = {
 /* Contexts: a bitmask, kept as unsigned int, always with task */
 
 static const char * const context_words[] = {
-	[CONTEXT_TASK] = "task",
-	[CONTEXT_SOFTIRQ] = "softirq",
-	[CONTEXT_HARDIRQ] = "hardirq",
-	[CONTEXT_NMI] = "nmi",
+	[STRESS_TASK] = "task",
+	[STRESS_SOFTIRQ] = "softirq",
+	[STRESS_HARDIRQ] = "hardirq",
+	[STRESS_NMI] = "nmi",
 	NULL
 };
 
@@ -260,7 +260,7 @@ void stress_contexts_print(char *text, unsigned int contexts)
 	enum stress_context i;
 
 	*text = 0;
-	for (i = 0; i < CONTEXTS; i++) {
+	for (i = 0; i < STRESS_CONTEXTS; i++) {
 		if (contexts & BIT(i))
 			length += scnprintf(text + length,
 					    STRESS_CONTEXTS_LENGTH - length, "%s%s",
@@ -289,9 +289,9 @@ static int contexts_parse(const struct param *param, char *text, void *value)
 		else if (*word)
 			return -EINVAL;
 	}
-	if (!(contexts & BIT(CONTEXT_TASK)))
+	if (!(contexts & BIT(STRESS_TASK)))
 		return -EINVAL;
-	if (contexts & BIT(CONTEXT_NMI) && !stress_nmi_is_possible()) {
+	if (contexts & BIT(STRESS_NMI) && !stress_nmi_is_possible()) {
 		pr_err("%s: no nmi: this machine cannot send NMIs\n", param->name);
 		return -EOPNOTSUPP;
 	}
@@ -412,6 +412,15 @@ void stress_params_thaw(void)
 {
 	mutex_lock(&params_mutex);
 	frozen = false;
+	mutex_unlock(&params_mutex);
+}
+
+/* This lock type goes: the parameter is the default again, if it was this. */
+void stress_params_forget(const struct stress_ops *ops)
+{
+	mutex_lock(&params_mutex);
+	if (params.lock == ops)
+		params.lock = stress_ops_default();
 	mutex_unlock(&params_mutex);
 }
 
@@ -554,7 +563,7 @@ static void set_defaults(void)
 	params.backoff_max_ns = 100 * NSEC_PER_USEC;
 	params.chain = 1;
 
-	params.contexts = BIT(CONTEXT_TASK);
+	params.contexts = BIT(STRESS_TASK);
 	params.interval_ns = 100 * NSEC_PER_USEC;
 }
 

@@ -21,9 +21,9 @@ static bool check_cpus(const struct stress_params *params)
 static bool may_never_time_out(const struct stress_params *params)
 {
 	switch (params->lock->patience) {
-	case WAITS_FOR_EVER:
+	case STRESS_WAITS_FOR_EVER:
 		return true;
-	case HAS_OWN_TIMEOUT:
+	case STRESS_HAS_OWN_TIMEOUT:
 		return false;
 	default:
 		return (params->impatient_permille < 1000 &&
@@ -56,7 +56,7 @@ static bool check_free_lock(const struct stress_params *params)
 		return false;
 	}
 	/* The admission's lock is not taken with interrupts off. */
-	if (params->contexts != BIT(CONTEXT_TASK)) {
+	if (params->contexts != BIT(STRESS_TASK)) {
 		pr_err("free_lock: threads only, so contexts must be task\n");
 		return false;
 	}
@@ -74,7 +74,7 @@ static bool check_contexts(const struct stress_params *params)
 		return true;
 	stress_contexts_print(words, too_high);
 	pr_err("contexts: %s not for %s: it %s\n", words, params->lock->name,
-	       params->lock->patience == WAITS_FOR_EVER ?
+	       params->lock->patience == STRESS_WAITS_FOR_EVER ?
 	       "would deadlock with the holder that it interrupts" :
 	       "would deadlock with the waiter that it interrupts");
 	return false;
@@ -82,7 +82,7 @@ static bool check_contexts(const struct stress_params *params)
 
 static bool check_nesting(const struct stress_params *params)
 {
-	if (params->nesting != NESTING_MASKED || !(params->contexts & BIT(CONTEXT_NMI)))
+	if (params->nesting != NESTING_MASKED || !(params->contexts & BIT(STRESS_NMI)))
 		return true;
 	pr_err("nesting: masked is not for nmi, which cannot be masked\n");
 	return false;
@@ -91,7 +91,7 @@ static bool check_nesting(const struct stress_params *params)
 /* Are there attempts in interrupts, or with interrupts off? */
 static bool masks_interrupts(const struct stress_params *params)
 {
-	return params->contexts != BIT(CONTEXT_TASK) || params->suspend_every_ns;
+	return params->contexts != BIT(STRESS_TASK) || params->suspend_every_ns;
 }
 
 /* One that has interrupted the holder waits for its whole patience. */
@@ -99,7 +99,7 @@ static bool check_interrupt_patience(const struct stress_params *params)
 {
 	const char *name = NULL;
 
-	if (!masks_interrupts(params) || params->lock->patience != HEEDS_PATIENCE)
+	if (!masks_interrupts(params) || params->lock->patience != STRESS_HEEDS_PATIENCE)
 		return true;
 	if (params->patience_ns.high > STRESS_INTERRUPTS_OFF_MAX)
 		name = "patience_ns";
@@ -140,7 +140,7 @@ static bool check_suspend(const struct stress_params *params)
 
 	if (!params->suspend_every_ns)
 		return true;
-	if (params->contexts != BIT(CONTEXT_TASK))
+	if (params->contexts != BIT(STRESS_TASK))
 		other = "more than task in contexts";
 	else if (params->shuffle_ms)
 		other = "shuffle_ms";

@@ -7,7 +7,7 @@
 
 #include <linux/string.h>
 
-#include "stress.h"
+#include "driver.h"
 
 static const char * const failure_words[] = {
 	[LOST_UPDATES] = "the counter does not add up",
@@ -104,7 +104,7 @@ static void show_interference(struct seq_file *m, const struct stress_report *re
 {
 	enum stress_context context;
 
-	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS; context++) {
+	for (context = STRESS_SOFTIRQ; context < STRESS_CONTEXTS; context++) {
 		const struct stress_counts *counts = &report->contexts[context];
 		const char *word = stress_context_word(context);
 

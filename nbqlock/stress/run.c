@@ -68,7 +68,7 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 
 static int create_thread(struct stress_run *run, unsigned int index, unsigned int cpu)
 {
-	struct contender *contender = stress_contender_alloc(run, index, CONTEXT_TASK, cpu);
+	struct contender *contender = stress_contender_alloc(run, index, STRESS_TASK, cpu);
 	struct task_struct *task;
 
 	if (!contender)
@@ -117,7 +117,7 @@ static int enter_contender(struct stress_run *run, struct contender *contender)
 	for (i = 0; !ret && i < run->params.chain; i++) {
 		struct lock_ref *ref = &contender->refs[i];
 
-		ret = has_memory() ? run->params.lock->enter(&ref->target->lock, &ref->waiter) :
+		ret = has_memory() ? run->params.lock->enter(ref->target.lock, &ref->waiter) :
 				     -ENOMEM;
 	}
 	return ret;
@@ -130,7 +130,7 @@ static void exit_contender(struct stress_run *run, struct contender *contender)
 	for (i = 0; i < run->params.chain; i++) {
 		struct lock_ref *ref = &contender->refs[i];
 
-		run->params.lock->exit(&ref->target->lock, &ref->waiter);
+		run->params.lock->exit(ref->target.lock, &ref->waiter);
 	}
 }
 
@@ -171,7 +171,7 @@ static void destroy_locks(struct stress_run *run)
 	int ret;
 
 	for (i = 0; ops->destroy && i < run->target_count; i++) {
-		ret = ops->destroy(&run->targets[i].lock);
+		ret = ops->destroy(run->targets[i].lock);
 		if (ret && !run->destroyed)
 			run->destroyed = ret;
 	}
@@ -186,11 +186,11 @@ static bool lockdep_would_report(const struct stress_params *params)
 	if (params->chain > 1 && params->chain_order == CHAIN_RANDOM)
 		return true;
 	return params->nesting == NESTING_SHARED &&
-	       (params->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI)));
+	       (params->contexts & ~(BIT(STRESS_TASK) | BIT(STRESS_NMI)));
 }
 
 /* @index: among the locks of the run. Return: 0 or a negative errno. */
-int stress_lock_init(const struct stress_run *run, union stress_lock *lock, unsigned int index)
+int stress_lock_init(const struct stress_run *run, struct stress_lock *lock, unsigned int index)
 {
 	const struct stress_ops *ops = run->params.lock;
 	int ret = ops->init(lock, index);
@@ -205,7 +205,7 @@ static int create_locks(struct stress_run *run)
 {
 	const struct stress_params *params = &run->params;
 	/* A chain for each context, even for those that do not contend */
-	unsigned int rows = params->nesting == NESTING_OWN ? CONTEXTS : 1;
+	unsigned int rows = params->nesting == NESTING_OWN ? STRESS_CONTEXTS : 1;
 	unsigned int i;
 	int ret;
 
@@ -215,7 +215,7 @@ static int create_locks(struct stress_run *run)
 		return 0;
 	}
 	for (i = 0; i < params->chain * rows; i++) {
-		ret = stress_lock_init(run, &run->targets[i].lock, i);
+		ret = stress_lock_init(run, run->targets[i].lock, i);
 		if (ret) {
 			pr_err("lock: %s could not be made (%d)\n", params->lock->name, ret);
 			destroy_locks(run);
@@ -241,6 +241,25 @@ static void teardown(struct stress_run *run)
 		exit_contender(run, run->contenders[i]);
 }
 
+/*
+ * Memory for the locks and what they protect, in cache lines of their own. Whole pages begin with
+ * one.
+ */
+static bool alloc_targets(struct stress_run *run)
+{
+	size_t of_lock = ALIGN(run->params.lock->size, SMP_CACHE_BYTES);
+	size_t of_both = of_lock + ALIGN(sizeof(struct guarded), SMP_CACHE_BYTES);
+	unsigned int i;
+
+	run->memory = kvzalloc(PAGE_ALIGN(STRESS_LOCKS_MAX * of_both), STRESS_GFP);
+	for (i = 0; run->memory && i < STRESS_LOCKS_MAX; i++) {
+		run->targets[i].lock = run->memory + i * of_both;
+		run->targets[i].guarded = run->memory + i * of_both + of_lock;
+		run->targets[i].guarded->cpu = -1;
+	}
+	return run->memory;
+}
+
 /* Allocated in advance, so that the result cannot be lost for want of memory. */
 static bool alloc_report(struct stress_run *run)
 {
@@ -253,24 +272,21 @@ static bool alloc_report(struct stress_run *run)
 struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned int contenders)
 {
 	struct stress_run *run;
-	unsigned int i;
 
 	run = kvzalloc(struct_size(run, contenders, contenders), STRESS_GFP);
 	if (!run)
 		return NULL;
 	run->contender_count = contenders;
-	if (!alloc_report(run)) {
+	run->params = *params;
+	if (!alloc_report(run) || !alloc_targets(run)) {
 		stress_run_free(run);
 		return NULL;
 	}
-	run->params = *params;
 	while (!run->params.seed)
 		run->params.seed = get_random_u64();
 	run->cs_loops = stress_busy_loops(params->cs_ns);
 	run->ncs_loops = stress_busy_loops(params->ncs_ns);
 	run->chunk_loops = stress_busy_loops(CHUNK_NS);
-	for (i = 0; i < STRESS_LOCKS_MAX; i++)
-		run->targets[i].guarded.cpu = -1;
 	init_waitqueue_head(&run->paused);
 	atomic_set(&run->not_ready, params->threads);
 	atomic_set(&run->not_back, params->threads);
@@ -351,6 +367,7 @@ void stress_run_free(struct stress_run *run)
 	kvfree(run->shares);
 	kvfree(run->rows);
 	kvfree(run->nodes_before);
+	kvfree(run->memory);
 	kvfree(run);
 }
 

@@ -22,7 +22,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "stress.h"
+#include "driver.h"
 #include "timing.h"
 
 /* Slots for a lock that is freed during the run */
@@ -40,15 +40,16 @@ struct guarded {
 	s64 released;		/* when the last holder was about to release; 0: not timed */
 };
 
-/* A lock under test, in a cache line of its own. */
+/* A lock under test, and what it protects: each in cache lines of its own. */
 struct target {
-	union stress_lock lock ____cacheline_aligned_in_smp;
-	struct guarded guarded ____cacheline_aligned_in_smp;
+	struct stress_lock *lock;
+	struct guarded *guarded;
 };
 
 /* A contender's reference to one lock, in the contender's memory. */
 struct lock_ref {
-	struct target *target;
+	struct target target;
+	unsigned int index;		/* of @target in the run */
 	struct stress_waiter waiter;	/* the contender, as the lock type knows it */
 	u64 acquired;			/* acquisitions of this lock by this contender */
 	u64 counter;			/* the counter of @target at the last one */
@@ -105,10 +106,7 @@ struct admission {
 	u64 written;		/* times that freed memory was written to */
 };
 
-/*
- * What the threads only read comes first; each lock and what it protects have cache lines of
- * their own.
- */
+/* What the threads only read comes first. */
 struct stress_run {
 	struct stress_params params;	/* a copy, with the seed that is used */
 	u64 cs_loops;			/* cs_ns, and so on, as busy work */
@@ -119,6 +117,7 @@ struct stress_run {
 	u64 ended_ns;			/* when they were stopped; 0: not yet */
 	unsigned int target_count;
 	struct target targets[STRESS_LOCKS_MAX];
+	void *memory;			/* of the targets */
 	struct admission admission ____cacheline_aligned_in_smp;
 	/* Threads that wait for the end of a pause or a halt */
 	wait_queue_head_t paused ____cacheline_aligned_in_smp;
@@ -153,6 +152,13 @@ static inline unsigned int stress_next_cpu(unsigned int cpu, const struct cpumas
 	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpus);
 }
 
+static inline void stress_ref_set(struct lock_ref *ref, const struct stress_run *run,
+				  unsigned int index)
+{
+	ref->target = run->targets[index];
+	ref->index = index;
+}
+
 /* run.c */
 struct stress_run *stress_run_create(const struct stress_params *params);
 struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned int contenders);
@@ -160,7 +166,7 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index,
 					 enum stress_context context,
 					 unsigned int cpu);
-int stress_lock_init(const struct stress_run *run, union stress_lock *lock, unsigned int index);
+int stress_lock_init(const struct stress_run *run, struct stress_lock *lock, unsigned int index);
 void stress_run_start(struct stress_run *run);
 void stress_run_stop(struct stress_run *run);
 bool stress_run_join(struct stress_run *run, unsigned long timeout);

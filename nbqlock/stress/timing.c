@@ -81,7 +81,7 @@ void stress_timings_timeout(struct timings *timings,
 {
 	s64 late = max(watch->took - patience, 0LL);
 
-	if (ops->patience != HEEDS_PATIENCE)
+	if (ops->patience != STRESS_HEEDS_PATIENCE)
 		return;
 	add(timings, HISTOGRAM_OVERSHOOT, late);
 	if (!timings->own_clock)

@@ -7,7 +7,7 @@
 #include <linux/processor.h>
 #include <linux/timekeeping.h>
 
-#include "stress.h"
+#include "driver.h"
 
 /* The clock of nbqlock's deadlines. */
 static inline u64 stress_clock_ns(void)

@@ -16,7 +16,7 @@ NOT_MEASURED = ("trial.rst",)
 FINDING = re.compile(r'^   "(.*)","([\w-]+)",(?:"(.*)",".*",)?"\*\*(.*)\*\*"$', re.MULTILINE)
 CLAIM = re.compile(r'^   "(.*)","(.*)","(.*)"$', re.MULTILINE)
 OF_THE_PAPER = ("table1", "table1-contended", "figure5", "figure6")
-LOCKS = ("nbqlock", ":(exclude)nbqlock/stress")
+LOCKS = ("nbqlock", ":(exclude)nbqlock/stress", ":(exclude)nbqlock/stress.h")
 COMMIT = re.compile(r"\bcommit\W{1,4}([0-9a-f]{12})(?:-dirty)?\b", re.IGNORECASE)
 
 

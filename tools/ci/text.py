@@ -20,9 +20,9 @@ from testbed.modules import build_modules, checked_build
 from testbed.programs import new_sparse
 from testbed.versions import disagreements
 
-KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
-                  "tools/ci/faults", "tools/console/load", "tools/locktorture/module",
-                  "tools/nolock/load", "tools/rqspinlock/load")
+KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
+                  "Documentation/tutorial", "tools/ci/faults", "tools/console/load",
+                  "tools/locktorture/module", "tools/nolock/load", "tools/rqspinlock/load")
 HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
                 "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
 

@@ -13,7 +13,7 @@ from testbed.versions import version
 # Of each package: files that it must have, as patterns, and nothing else but those of its docs.
 DOCS = r"/usr/share/doc/{package}/(changelog(\.Debian)?\.gz|copyright)"
 HEADER_NAMES = ("bare_spin|bare_spin_types|clh|compat|counters|guard|mcs|nbqlock|spin|spin_types|"
-                "swap|types")
+                "stress|swap|types")
 WANTED = {
     "nbqlock-dkms": (r"/usr/src/nbqlock-{version}/(dkms\.conf|Kbuild|keep-symvers)",
                      r"/usr/src/nbqlock-{version}/nbqlock/(stress/(papers/)?)?(Kbuild|\w+\.[ch])"),
@@ -22,6 +22,8 @@ WANTED = {
                     r"/usr/src/nbqlock-headers/bpf/nbq_arena_lock(_types)?\.h",
                     r"/usr/share/doc/nbqlock-dev/examples/arena-example/"
                     r"(Makefile|arena_example(\.bpf)?\.[ch])",
+                    r"/usr/share/doc/nbqlock-dev/examples/stress-example/"
+                    r"(Kbuild|Makefile|ticket_timeout\.c)",
                     r"/usr/share/doc/nbqlock-dev/examples/(Kbuild|Makefile|nbq_example\.c)",
                     r"/usr/share/doc/nbqlock-dev/examples/(dkms\.conf|debian/.+)",
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"

@@ -12,24 +12,24 @@
 #include "locks.h"
 #include "models/models.h"
 
-static int broken_init(union stress_lock *lock, unsigned int index)
+static int broken_init(struct stress_lock *lock, unsigned int index)
 {
 	return 0;
 }
 
-static int broken_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int broken_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return 0;
 }
 
-static void broken_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void broken_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 }
 
 static const struct stress_ops broken = {
 	.name = "broken",
 	.meaning = "no mutual exclusion: a run on two CPUs must fail",
-	.patience = WAITS_FOR_EVER,
+	.patience = STRESS_WAITS_FOR_EVER,
 	.init = broken_init,
 	.lock = broken_lock,
 	.unlock = broken_unlock,
@@ -38,7 +38,7 @@ static const struct stress_ops broken = {
 /* The hybrid in a guest that knows which of its CPUs are preempted, as with paravirt=1. */
 static struct stress_ops nbq_spin_pv;
 
-static int nbq_spin_pv_init(union stress_lock *lock, unsigned int index)
+static int nbq_spin_pv_init(struct stress_lock *lock, unsigned int index)
 {
 	shim_vcpu_is_preempted = simulate_cpu_is_away;
 	return stress_nbq_spin.init(lock, index);
@@ -115,5 +115,5 @@ void locks_list(void)
 
 	for (i = 0; i < LOCKS; i++)
 		printf("%s: %s%s\n", table[i]->name, table[i]->meaning,
-		       table[i]->patience == WAITS_FOR_EVER ? " (no timeout)" : "");
+		       table[i]->patience == STRESS_WAITS_FOR_EVER ? " (no timeout)" : "");
 }

@@ -117,7 +117,7 @@ static void print_misses(void)
 
 static bool waits_for_ever(void)
 {
-	return settings.lock->patience == WAITS_FOR_EVER ||
+	return settings.lock->patience == STRESS_WAITS_FOR_EVER ||
 	       settings.patience_ns == KTIME_MAX;
 }
 

@@ -38,10 +38,10 @@ struct findings findings;
 
 /* A lock and what stands for a thread are on lines of their own. */
 static struct {
-	union stress_lock lock __attribute__((__aligned__(64)));
+	struct stress_lock lock __attribute__((__aligned__(64)));
 } memory_of_locks[LOCKS_TRIED];
 /* CPUs take turns among them. */
-static union stress_lock *locks[2];
+static struct stress_lock *locks[2];
 
 /* A CPU at its work. */
 static struct contender {
@@ -298,7 +298,7 @@ static unsigned int socket_of(unsigned int cpu)
 	return cpu < settings.cpus ? simulate_socket_of(cpu) : 0;
 }
 
-static union stress_lock *lock_of(unsigned int cpu)
+static struct stress_lock *lock_of(unsigned int cpu)
 {
 	return locks[contenders[cpu].lock];
 }

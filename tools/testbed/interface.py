@@ -92,7 +92,7 @@ def exported(code):
 
 
 def exports(folder):
-    code = {path: without_comments(path.read_text()) for path in sorted(folder.glob("*.c"))}
+    code = {path: without_comments(path.read_text()) for path in sorted(folder.rglob("*.c"))}
     return [*(f"export {name}" for text in code.values() for name in exported(text)),
             *(f"parameter {name} {mode}" for text in code.values()
               for name, mode in PARAMETER.findall(text))]

@@ -13,16 +13,18 @@ from testbed.building import compiler_environment, digest, locked, run_logged
 from testbed.common import BUILD, PROJECT, Failure, cores
 
 SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
-           "Documentation/tutorial", "tools/ci/faults")
+           "Documentation/stress-example", "Documentation/tutorial", "tools/ci/faults")
 SOURCE_SUFFIXES = {".c", ".h", ".S"}
 SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", "nbqlock.mk", ".kunitconfig"}
 MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
 SUITES = "kunit/nbqlock_kunit.ko"
 # Users of nbqlock that are built apart: {folder: its modules}.
 EXAMPLE = "Documentation/example"
+LOCK_TYPE = "Documentation/stress-example"
 TUTORIAL = "Documentation/tutorial"
 FAULTS = "tools/ci/faults"
 USERS = {EXAMPLE: [f"{EXAMPLE}/nbq_example.ko"], FAULTS: [f"{FAULTS}/nbq_faults.ko"],
+         LOCK_TYPE: [f"{LOCK_TYPE}/ticket_timeout.ko"],
          TUTORIAL: [f"{TUTORIAL}/sampler_{step}.ko"
                     for step in ("raw", "timeout", "info", "bounded")]}
 

@@ -39,7 +39,7 @@ struct clh_thread {
 	struct clh_node *pred;
 } ____cacheline_aligned_in_smp;
 
-static int clh_init(union stress_lock *lock, unsigned int index)
+static int clh_init(struct stress_lock *lock, unsigned int index)
 {
 	struct clh_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
 
@@ -47,7 +47,7 @@ static int clh_init(union stress_lock *lock, unsigned int index)
 	return node ? 0 : -ENOMEM;
 }
 
-static int clh_enter(union stress_lock *lock, struct stress_waiter *me)
+static int clh_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct clh_thread *thread;
 
@@ -60,7 +60,7 @@ static int clh_enter(union stress_lock *lock, struct stress_waiter *me)
 	return thread->node ? 0 : -ENOMEM;
 }
 
-static int clh_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int clh_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct clh_thread *thread = me->own;
 
@@ -74,7 +74,7 @@ static int clh_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t p
 	return 0;
 }
 
-static void clh_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void clh_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct clh_thread *thread = me->own;
 	struct clh_node *node = thread->node;
@@ -86,7 +86,7 @@ static void clh_unlock(union stress_lock *lock, struct stress_waiter *me)
 }
 
 /* All nodes are distinct: each thread has one, and this is the last. */
-static int clh_destroy(union stress_lock *lock)
+static int clh_destroy(struct stress_lock *lock)
 {
 	struct clh_node *node = lock->queue.tail;
 
@@ -97,7 +97,7 @@ static int clh_destroy(union stress_lock *lock)
 	return 0;
 }
 
-static void clh_exit(union stress_lock *lock, struct stress_waiter *me)
+static void clh_exit(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct clh_thread *thread = me->own;
 
@@ -113,7 +113,8 @@ static void clh_exit(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_clh = {
 	.name = "clh",
 	.meaning = "CLH, the queue lock of Craig and of Landin and Hagersten",
-	.patience = WAITS_FOR_EVER,
+	.size = sizeof(struct stress_lock),
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = clh_init,
 	.enter = clh_enter,

@@ -25,7 +25,6 @@
 #include <linux/processor.h>
 
 #include <nbqlock/stress/ops.h>
-#include <nbqlock/stress/patience.h>
 
 #include "own_node.h"
 #include "paper_pool.h"
@@ -105,7 +104,7 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t
 	return ret;
 }
 
-static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int clh_nb_paper_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	int ret;
 
@@ -116,7 +115,7 @@ static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, 
 	return ret;
 }
 
-static void clh_nb_paper_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void clh_nb_paper_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct stress_queue *queue = &lock->queue;
 	struct paper_node *node = READ_ONCE(queue->holder);
@@ -134,7 +133,7 @@ static void clh_nb_paper_unlock(union stress_lock *lock, struct stress_waiter *m
  * An idle lock has abandoned nodes, and in front of them one that is available. The paper does
  * not destroy locks.
  */
-static int clh_nb_paper_destroy(union stress_lock *lock)
+static int clh_nb_paper_destroy(struct stress_lock *lock)
 {
 	struct paper_node *node = lock->queue.tail;
 
@@ -152,7 +151,8 @@ static int clh_nb_paper_destroy(union stress_lock *lock)
 const struct stress_ops stress_clh_nb_paper = {
 	.name = "clh_nb_paper",
 	.meaning = "CLH-NB as printed: the clock ends the skipping of abandoned nodes",
-	.highest = CONTEXT_NMI,
+	.size = sizeof(struct stress_lock),
+	.highest = STRESS_NMI,
 	.init = null_tail_init,
 	.enter = paper_pool_enter,
 	.lock = clh_nb_paper_lock,

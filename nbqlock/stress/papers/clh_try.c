@@ -51,7 +51,6 @@
 #include <linux/slab.h>
 
 #include <nbqlock/stress/ops.h>
-#include <nbqlock/stress/patience.h>
 
 #include "own_node.h"
 
@@ -189,7 +188,7 @@ static void release(struct clh_try_node *node)
 		await_settled(node);
 }
 
-static int clh_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int clh_try_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 	struct clh_try_node *node = me->own;
@@ -207,7 +206,7 @@ static int clh_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime
 	return 0;
 }
 
-static void clh_try_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void clh_try_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct clh_try_node *node = me->own;
 
@@ -219,7 +218,7 @@ static void clh_try_unlock(union stress_lock *lock, struct stress_waiter *me)
 	preempt_enable();
 }
 
-static int clh_try_init(union stress_lock *lock, unsigned int index)
+static int clh_try_init(struct stress_lock *lock, unsigned int index)
 {
 	struct clh_try_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
 
@@ -230,13 +229,13 @@ static int clh_try_init(union stress_lock *lock, unsigned int index)
 	return 0;
 }
 
-static int clh_try_enter(union stress_lock *lock, struct stress_waiter *me)
+static int clh_try_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	return own_node_enter(me, sizeof(struct clh_try_node));
 }
 
 /* All nodes are distinct: each thread has one, and this is the last. */
-static int clh_try_destroy(union stress_lock *lock)
+static int clh_try_destroy(struct stress_lock *lock)
 {
 	struct clh_try_node *node = lock->queue.tail;
 
@@ -254,6 +253,7 @@ static int clh_try_destroy(union stress_lock *lock)
 const struct stress_ops stress_clh_try = {
 	.name = "clh_try",
 	.meaning = "CLH with timeout by handshake, Scott and Scherer 2001",
+	.size = sizeof(struct stress_lock),
 	.free_after_unlock = true,
 	.init = clh_try_init,
 	.enter = clh_try_enter,

@@ -26,12 +26,12 @@ struct mcs_node {
 	bool must_wait;
 } ____cacheline_aligned_in_smp;
 
-static int mcs_enter(union stress_lock *lock, struct stress_waiter *me)
+static int mcs_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	return own_node_enter(me, sizeof(struct mcs_node));
 }
 
-static int mcs_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int mcs_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct mcs_node *node = me->own;
 	struct mcs_node *pred;
@@ -61,7 +61,7 @@ static int mcs_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t p
 	return 0;
 }
 
-static void mcs_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void mcs_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct mcs_node *node = me->own;
 	/*
@@ -90,7 +90,8 @@ out:
 const struct stress_ops stress_mcs = {
 	.name = "mcs",
 	.meaning = "MCS, the queue lock of Mellor-Crummey and Scott",
-	.patience = WAITS_FOR_EVER,
+	.size = sizeof(struct stress_lock),
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = null_tail_init,
 	.enter = mcs_enter,

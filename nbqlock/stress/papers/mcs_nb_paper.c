@@ -46,7 +46,6 @@
 #include <linux/processor.h>
 
 #include <nbqlock/stress/ops.h>
-#include <nbqlock/stress/patience.h>
 
 #include "own_node.h"
 #include "paper_pool.h"
@@ -197,7 +196,7 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t
 	return ret;
 }
 
-static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int mcs_nb_paper_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	int ret;
 
@@ -208,7 +207,7 @@ static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, 
 	return ret;
 }
 
-static void mcs_nb_paper_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void mcs_nb_paper_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct stress_queue *queue = &lock->queue;
 	struct paper_node *node = READ_ONCE(queue->holder);
@@ -225,7 +224,7 @@ static void mcs_nb_paper_unlock(union stress_lock *lock, struct stress_waiter *m
  * An idle lock has abandoned nodes, and in front of them one that is available. The paper does
  * not destroy locks.
  */
-static int mcs_nb_paper_destroy(union stress_lock *lock)
+static int mcs_nb_paper_destroy(struct stress_lock *lock)
 {
 	struct paper_node *node = lock->queue.tail;
 
@@ -244,7 +243,8 @@ static int mcs_nb_paper_destroy(union stress_lock *lock)
 const struct stress_ops stress_mcs_nb_paper = {
 	.name = "mcs_nb_paper",
 	.meaning = "MCS-NB in the order of TR 773: publish first, then swap the tail",
-	.highest = CONTEXT_NMI,
+	.size = sizeof(struct stress_lock),
+	.highest = STRESS_NMI,
 	.init = null_tail_init,
 	.enter = paper_pool_enter,
 	.lock = mcs_nb_paper_lock,

@@ -67,7 +67,6 @@
 #include <linux/processor.h>
 
 #include <nbqlock/stress/ops.h>
-#include <nbqlock/stress/patience.h>
 
 #include "own_node.h"
 
@@ -430,7 +429,7 @@ static void release(struct stress_queue *queue, struct mcs_try_node *node)
 	}
 }
 
-static int mcs_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int mcs_try_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct attempt attempt = { .queue = &lock->queue, .node = me->own };
 	struct stress_timer timer = { .patience = patience };
@@ -450,13 +449,13 @@ static int mcs_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime
 	return 0;
 }
 
-static void mcs_try_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void mcs_try_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	release(&lock->queue, me->own);
 	preempt_enable();
 }
 
-static int mcs_try_enter(union stress_lock *lock, struct stress_waiter *me)
+static int mcs_try_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	return own_node_enter(me, sizeof(struct mcs_try_node));
 }
@@ -464,6 +463,7 @@ static int mcs_try_enter(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_mcs_try = {
 	.name = "mcs_try",
 	.meaning = "MCS with timeout by handshake, Scott and Scherer 2001",
+	.size = sizeof(struct stress_lock),
 	.free_after_unlock = true,
 	.init = null_tail_init,
 	.enter = mcs_try_enter,

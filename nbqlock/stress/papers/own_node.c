@@ -16,19 +16,19 @@ int own_node_enter(struct stress_waiter *me, size_t size)
 }
 
 /* The node may be another one by now. */
-void own_node_exit(union stress_lock *lock, struct stress_waiter *me)
+void own_node_exit(struct stress_lock *lock, struct stress_waiter *me)
 {
 	kfree(me->own);
 }
 
-int null_tail_init(union stress_lock *lock, unsigned int index)
+int null_tail_init(struct stress_lock *lock, unsigned int index)
 {
 	lock->queue.tail = NULL;
 	return 0;
 }
 
 /* Return: 0, or -EBUSY if there is a node in the queue. */
-int null_tail_destroy(union stress_lock *lock)
+int null_tail_destroy(struct stress_lock *lock)
 {
 	return lock->queue.tail ? -EBUSY : 0;
 }

@@ -8,11 +8,11 @@
 #include <nbqlock/stress/ops.h>
 
 int own_node_enter(struct stress_waiter *me, size_t size);
-void own_node_exit(union stress_lock *lock, struct stress_waiter *me);
+void own_node_exit(struct stress_lock *lock, struct stress_waiter *me);
 
 /* For locks that begin without a node; destroy: whose tail is NULL while they are free. */
-int null_tail_init(union stress_lock *lock, unsigned int index);
-int null_tail_destroy(union stress_lock *lock);
+int null_tail_init(struct stress_lock *lock, unsigned int index);
+int null_tail_destroy(struct stress_lock *lock);
 
 /* For locks that begin with a node. */
 void first_node_count(struct stress_nodes *nodes, unsigned int locks);

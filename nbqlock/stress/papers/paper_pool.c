@@ -23,7 +23,7 @@
 
 #include "paper_pool.h"
 
-int paper_pool_enter(union stress_lock *lock, struct stress_waiter *me)
+int paper_pool_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct paper_pool *pool;
 
@@ -39,7 +39,7 @@ int paper_pool_enter(union stress_lock *lock, struct stress_waiter *me)
 }
 
 /* The lock is unused, and its nodes were freed. */
-void paper_pool_exit(union stress_lock *lock, struct stress_waiter *me)
+void paper_pool_exit(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct paper_pool *pool = me->own;
 	unsigned int i;

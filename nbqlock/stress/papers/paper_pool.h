@@ -53,8 +53,8 @@ struct paper_pool {
 	struct paper_node nodes[PAPER_POOL_NODES];
 };
 
-int paper_pool_enter(union stress_lock *lock, struct stress_waiter *me);
-void paper_pool_exit(union stress_lock *lock, struct stress_waiter *me);
+int paper_pool_enter(struct stress_lock *lock, struct stress_waiter *me);
+void paper_pool_exit(struct stress_lock *lock, struct stress_waiter *me);
 struct paper_node *paper_pool_alloc(struct paper_pool *pool);
 
 /* Free a node, from any thread: one store, the last access to it. */

@@ -18,19 +18,18 @@
 #include <linux/processor.h>
 
 #include <nbqlock/stress/ops.h>
-#include <nbqlock/stress/patience.h>
 
 /* In iterations of cpu_relax() */
 #define BACKOFF_MIN	4U
 #define BACKOFF_MAX	256U
 
-static int tas_b_init(union stress_lock *lock, unsigned int index)
+static int tas_b_init(struct stress_lock *lock, unsigned int index)
 {
 	lock->taken = 0;
 	return 0;
 }
 
-static bool tas_b_try(union stress_lock *lock)
+static bool tas_b_try(struct stress_lock *lock)
 {
 	/*
 	 * ACQUIRE: with 0, the last critical section is over. Pairs with the RELEASE in
@@ -50,7 +49,7 @@ static bool back_off(unsigned int polls, struct stress_timer *timer)
 	return true;
 }
 
-static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int tas_b_try_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 	unsigned int polls = BACKOFF_MIN;
@@ -66,12 +65,12 @@ static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me, kti
 	return 0;
 }
 
-static int tas_b_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int tas_b_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return tas_b_try_lock(lock, me, KTIME_MAX);
 }
 
-static void tas_b_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void tas_b_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	/* RELEASE: the critical section is over. Pairs with the ACQUIRE in tas_b_try(). */
 	smp_store_release(&lock->taken, 0);
@@ -81,7 +80,8 @@ static void tas_b_unlock(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_tas_b = {
 	.name = "tas_b",
 	.meaning = "TAS-B, test-and-test-and-set with exponential back-off",
-	.patience = WAITS_FOR_EVER,
+	.size = sizeof(struct stress_lock),
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = tas_b_init,
 	.lock = tas_b_lock,
@@ -91,8 +91,9 @@ const struct stress_ops stress_tas_b = {
 const struct stress_ops stress_tas_b_try = {
 	.name = "tas_b_try",
 	.meaning = "TAS-B that gives up when the patience is over",
+	.size = sizeof(struct stress_lock),
 	.free_after_unlock = true,
-	.highest = CONTEXT_NMI,
+	.highest = STRESS_NMI,
 	.init = tas_b_init,
 	.lock = tas_b_try_lock,
 	.unlock = tas_b_unlock,

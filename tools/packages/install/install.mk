@@ -6,7 +6,7 @@
 prefix ?= /usr/local
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h spin.h clh.h mcs.h swap.h \
-	compat.h guard.h spin_types.h bare_spin.h bare_spin_types.h)
+	compat.h guard.h spin_types.h bare_spin.h bare_spin_types.h stress.h)
 EXAMPLE := Documentation/example
 # What the installed nbq imports: no guests, no simulation, no experiments.
 TOOLS := $(addsuffix .py, \

@@ -72,12 +72,12 @@ static bool keep_lock_local(struct cna_thread *thread)
 	return x & KEEP_LOCAL_MASK;
 }
 
-static int cna_enter(union stress_lock *lock, struct stress_waiter *me)
+static int cna_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	return own_node_enter(me, sizeof(struct cna_thread));
 }
 
-static int cna_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int cna_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct cna_thread *thread = me->own;
 	struct cna_node *node = &thread->node;
@@ -156,7 +156,7 @@ static struct cna_node *find_successor(struct cna_node *node, struct cna_node *f
 }
 
 /* The holder has no successor in the main queue. Return: false if it has one by now. */
-static bool release_tail(union stress_lock *lock, struct cna_node *node)
+static bool release_tail(struct stress_lock *lock, struct cna_node *node)
 {
 	struct cna_node *head = secondary(node);
 	struct cna_node *tail = head ? READ_ONCE(head->sec_tail) : NULL;
@@ -192,7 +192,7 @@ static void hand_over(struct cna_thread *thread, struct cna_node *next)
 	smp_store_release(&succ->spin, spin);
 }
 
-static void cna_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void cna_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct cna_thread *thread = me->own;
 	struct cna_node *node = &thread->node;
@@ -213,7 +213,7 @@ out:
 const struct stress_ops model_cna = {
 	.name = "cna",
 	.meaning = "a model of CNA, the compact NUMA-aware lock of Dice and Kogan",
-	.patience = WAITS_FOR_EVER,
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = null_tail_init,
 	.enter = cna_enter,

@@ -66,7 +66,7 @@ struct hmcs {
 	struct hmcs_socket sockets[];
 };
 
-static int hmcs_init(union stress_lock *lock, unsigned int index)
+static int hmcs_init(struct stress_lock *lock, unsigned int index)
 {
 	unsigned int count = simulate_sockets();
 	struct hmcs *hmcs;
@@ -79,7 +79,7 @@ static int hmcs_init(union stress_lock *lock, unsigned int index)
 	return 0;
 }
 
-static int hmcs_enter(union stress_lock *lock, struct stress_waiter *me)
+static int hmcs_enter(struct stress_lock *lock, struct stress_waiter *me)
 {
 	return own_node_enter(me, sizeof(struct hmcs_node));
 }
@@ -133,7 +133,7 @@ static void pass_on(struct hmcs_queue *queue, struct hmcs_node *node, unsigned l
 	smp_store_release(&succ->status, status);
 }
 
-static int hmcs_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int hmcs_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct hmcs *hmcs = lock->queue.tail;
 	struct hmcs_socket *socket;
@@ -149,7 +149,7 @@ static int hmcs_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t 
 	return 0;
 }
 
-static void hmcs_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void hmcs_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	struct hmcs *hmcs = lock->queue.tail;
 	struct hmcs_socket *socket = this_socket(hmcs);
@@ -174,7 +174,7 @@ out:
 }
 
 /* Return: 0, or -EBUSY if a CPU is still in a queue. */
-static int hmcs_destroy(union stress_lock *lock)
+static int hmcs_destroy(struct stress_lock *lock)
 {
 	struct hmcs *hmcs = lock->queue.tail;
 	unsigned int i;
@@ -193,7 +193,7 @@ static int hmcs_destroy(union stress_lock *lock)
 const struct stress_ops model_hmcs = {
 	.name = "hmcs",
 	.meaning = "a model of HMCS, an MCS lock of sockets over MCS locks of CPUs",
-	.patience = WAITS_FOR_EVER,
+	.patience = STRESS_WAITS_FOR_EVER,
 	.init = hmcs_init,
 	.enter = hmcs_enter,
 	.lock = hmcs_lock,

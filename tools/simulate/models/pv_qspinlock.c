@@ -270,7 +270,7 @@ static void acquire_slowly(union qspinlock_word *word)
 	node->count--;
 }
 
-static int pv_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int pv_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	union qspinlock_word *word = word_of(lock);
 
@@ -294,7 +294,7 @@ static void unlock_slowly(union qspinlock_word *word)
 	simulate_kick(READ_ONCE(node->cpu));
 }
 
-static void pv_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void pv_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	union qspinlock_word *word = word_of(lock);
 
@@ -307,7 +307,7 @@ static void pv_unlock(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops model_pv_qspinlock = {
 	.name = "pv_qspinlock",
 	.meaning = "a model of Linux's paravirtual queued spinlock, which steals, halts and kicks",
-	.patience = WAITS_FOR_EVER,
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = qspinlock_word_init,
 	.lock = pv_lock,

@@ -147,7 +147,7 @@ static void acquire_queued(union qspinlock_word *word)
 	node->count--;
 }
 
-static int qspinlock_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int qspinlock_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	union qspinlock_word *word = word_of(lock);
 	u32 val;
@@ -160,7 +160,7 @@ static int qspinlock_lock(union stress_lock *lock, struct stress_waiter *me, kti
 	return 0;
 }
 
-static void qspinlock_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void qspinlock_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	/* *,*,1 -> *,*,0. RELEASE, pairs with the ACQUIREs of CPUs that find it 0. */
 	smp_store_release(&word_of(lock)->locked, 0);
@@ -175,7 +175,7 @@ struct shim_memory model_qspinlock_nodes(void)
 const struct stress_ops model_qspinlock = {
 	.name = "qspinlock",
 	.meaning = "a model of Linux's queued spinlock: word, pending bit, queue",
-	.patience = WAITS_FOR_EVER,
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = qspinlock_word_init,
 	.lock = qspinlock_lock,

@@ -58,7 +58,7 @@ struct qnode {
 extern struct qnode qnodes[SHIM_CPUS];
 
 /* The lock's memory begins with the word. */
-static inline union qspinlock_word *word_of(union stress_lock *lock)
+static inline union qspinlock_word *word_of(struct stress_lock *lock)
 {
 	return (union qspinlock_word *)lock;
 }
@@ -102,14 +102,14 @@ static inline struct qnode *await_successor(struct qnode *node, struct qnode *su
 	return succ;
 }
 
-static inline int qspinlock_word_init(union stress_lock *lock, unsigned int place)
+static inline int qspinlock_word_init(struct stress_lock *lock, unsigned int place)
 {
 	word_of(lock)->val = 0;
 	return 0;
 }
 
 /* Return: 0, or -EBUSY if the lock is held or a CPU is in the queue. */
-static inline int qspinlock_word_destroy(union stress_lock *lock)
+static inline int qspinlock_word_destroy(struct stress_lock *lock)
 {
 	return word_of(lock)->val ? -EBUSY : 0;
 }

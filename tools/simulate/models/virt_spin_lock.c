@@ -17,7 +17,7 @@
 #include "models.h"
 #include "qspinlock_word.h"
 
-static int virt_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int virt_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	union qspinlock_word *word = word_of(lock);
 
@@ -30,7 +30,7 @@ static int virt_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t 
 	return 0;
 }
 
-static void virt_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void virt_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	/* RELEASE: the critical section is over. Pairs with the ACQUIREs in virt_lock(). */
 	smp_store_release(&word_of(lock)->locked, 0);
@@ -40,7 +40,7 @@ static void virt_unlock(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops model_virt_spin_lock = {
 	.name = "virt_spin_lock",
 	.meaning = "a model of x86's test-and-set for guests without paravirtual locks",
-	.patience = WAITS_FOR_EVER,
+	.patience = STRESS_WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = qspinlock_word_init,
 	.lock = virt_lock,

@@ -139,7 +139,7 @@ struct cost {
 	unsigned int max[NUMBERS];
 };
 
-static union stress_lock lock;
+static struct stress_lock lock;
 static struct stress_waiter waiter;
 
 void *shim_zalloc(size_t size)
@@ -431,7 +431,7 @@ static bool check(const struct cost *costs)
 }
 
 /* One compare-and-swap and one store: what raw_spin_lock() and its release are uncontended. */
-static int word_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int word_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	int taken = 0;
 
@@ -446,24 +446,24 @@ static int word_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t 
 	return 0;
 }
 
-static void word_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void word_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 	smp_store_release(&lock->taken, 0);
 	preempt_enable();
 }
 
-static int word_init(union stress_lock *lock, unsigned int index)
+static int word_init(struct stress_lock *lock, unsigned int index)
 {
 	lock->taken = 0;
 	return 0;
 }
 
-static int nothing_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
+static int nothing_lock(struct stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return 0;
 }
 
-static void nothing_unlock(union stress_lock *lock, struct stress_waiter *me)
+static void nothing_unlock(struct stress_lock *lock, struct stress_waiter *me)
 {
 }
 
@@ -507,7 +507,7 @@ static void time_round(const struct subject *subject, struct timed *timed, unsig
 	start(subject, __builtin_frame_address(0));
 	pairs_ns(ops, &waiter, PATIENCE_NS);
 	timed->pair[round] = pairs_ns(ops, &waiter, PATIENCE_NS) - calls;
-	if (ops->patience == HEEDS_PATIENCE) {
+	if (ops->patience == STRESS_HEEDS_PATIENCE) {
 		if ((ops->enter && ops->enter(&lock, &holder)) ||
 		    ops->lock(&lock, &holder, PATIENCE_NS))
 			abort();
@@ -546,7 +546,7 @@ static void print_timed(const struct subject *subject, const struct timed *timed
 	printf("%-13s %7.1f %6.1f %6.1f", subject->ops->name, rounds[TIMED_ROUNDS / 2], rounds[0],
 	       rounds[TIMED_ROUNDS - 1]);
 	printf(" %9.2f", sorted(timed->pair, reference->pair)[TIMED_ROUNDS / 2]);
-	if (subject->ops->patience == HEEDS_PATIENCE)
+	if (subject->ops->patience == STRESS_HEEDS_PATIENCE)
 		printf(" %11.1f", sorted(timed->failed_try, NULL)[TIMED_ROUNDS / 2]);
 	printf("\n");
 }

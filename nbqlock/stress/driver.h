@@ -3,8 +3,8 @@
  * What the files of the stress driver share: parameters.c holds what to run, run.c runs it (run.h),
  * check.c finds the verdict, report.c prints it, control.c starts and stops.
  */
-#ifndef _STRESS_STRESS_H
-#define _STRESS_STRESS_H
+#ifndef _STRESS_DRIVER_H
+#define _STRESS_DRIVER_H
 
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -186,7 +186,7 @@ struct stress_report {
 	bool stopped;			/* early */
 	u64 elapsed_ns;			/* from the start to the stop */
 	struct stress_counts total;
-	struct stress_counts contexts[CONTEXTS];
+	struct stress_counts contexts[STRESS_CONTEXTS];
 	u64 false_deadlocks;		/* reported where there can be none */
 	u64 handoffs;			/* acquisitions on another CPU than the one before */
 	u64 per_second;			/* acquisitions */
@@ -207,6 +207,7 @@ struct stress_report {
 };
 
 void stress_params_start(struct dentry *top);
+void stress_params_forget(const struct stress_ops *ops);
 const struct stress_params *stress_params_freeze(void);
 void stress_params_thaw(void);
 void stress_params_show(struct seq_file *m, const struct stress_params *params);
@@ -229,6 +230,7 @@ struct stress_view {
 extern const struct stress_view stress_views[];
 
 void stress_control_start(struct dentry *top);
+void stress_control_forget(const struct stress_ops *ops);
 void stress_control_stop(void);
 
 void stress_busy_calibrate(void);
