@@ -6,13 +6,14 @@ from pathlib import Path
 
 from bench import cli_folder, result_folder, scenario_file, table1
 from measure import results
-from measure.testbeds import TESTBEDS, SIMULATED, locks_on
-from measure.cli import STOPPED, add, rounds, undisturbed
+from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on
+from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
 from measure.progress import Progress, clock, counted
 from bench.places import place_on
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
 from testbed.common import PROJECT, Failure, cores, say, setup
+from testbed.modules import user_sources
 
 RESULTS = PROJECT / "results"
 
@@ -27,6 +28,7 @@ examples:
   tools/nbq bench --testbed simulated NAME    on the simulated machine only
   tools/nbq bench kernel                  whole kernels side by side
   tools/nbq bench --locks qspinlock,qspinlock_again kernel     one with itself
+  tools/nbq bench --module my-lock --locks my_lock,clh_nb --testbed uml figure5
   tools/nbq bench my-scenario.ini         see Documentation/bench.rst"""
 
 
@@ -43,6 +45,7 @@ def new_parser(verbs):
                         help="runs of each lock at each point (default: the scenario's)")
     parser.add_argument("--locks", metavar="NAME[,NAME...]",
                         help="lock types to measure (default: each scenario's)")
+    add_modules(parser)
     parser.add_argument("--testbed", choices=TESTBEDS, help="where to run, instead of the test "
                         "beds that the scenarios name: " + "; ".join(
                             f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
@@ -124,12 +127,21 @@ def print_list(plans):
 
 # Running them
 
-def places_for(plans):
+def check_modules(folders, plans):
+    """Refuse what has no Kbuild, or no guest to be loaded into."""
+    for folder in folders:
+        user_sources(folder)
+    if folders and all(plan.is_simulated or plan.testbed not in STRESSED for plan in plans):
+        raise Failure("--module is for guests of the stress driver, in which none of these "
+                      "scenarios is run")
+
+
+def places_for(plans, folders=()):
     """Every testbed that is named, made ready: {name: its place}."""
     locks = {}
     for plan in plans:
         locks.setdefault(plan.testbed, []).extend(plan.locks)
-    return {name: place_on(name, words) for name, words in locks.items()}
+    return {name: place_on(name, words, folders) for name, words in locks.items()}
 
 
 def new_run(options, places):
@@ -195,11 +207,12 @@ def run(options):
         return 0
     if not plans:
         raise Failure("there is no scenario to run")
+    check_modules(options.module, plans)
     result_folder.must_be_writable(options.out)
     if options.share:
         results.must_not_be(options.share)
     setup("bench")
-    places = places_for(plans)
+    places = places_for(plans, options.module)
     jobs = [Job(plan, places[plan.testbed]) for plan in plans]
     folder = new_run(options, places)
     say(f"results: {folder}")

@@ -37,7 +37,9 @@ STYLES = {
     "clh_try": Style(SKY, 1, MIXED, 1.5), "mcs_try": Style(ORANGE, 2, MIXED, 1.5),
     "clh_nb_paper": Style(BLUE, 6, DASHED, 1.5), "mcs_nb_paper": Style(RED, 4, DASHED, 1.5),
 }
-OTHER = Style("#555555", 8, MIXED, 1.5)		# whatever the driver has besides
+# In turn, of lock types that other modules have brought.
+OTHERS = (Style("#8B0000", '"1"', LONG, 3), Style("#2F4F4F", '"2"', LONG, 3),
+          Style("#6A5ACD", '"3"', LONG, 3))
 # In colour, unless the figure says which; all, if there are no more than a few.
 IN_COLOUR = ("clh_nb", "mcs_nb", "nbq_spin", "raw_spinlock", "qspinlock", "tas_b_try")
 FEW = 6
@@ -45,8 +47,10 @@ GREY, GREY_WORDS = "#BBBBBB", "#888888"
 MOST_LETTERS = 48		# of all names of tics, in a line
 
 
-def style_of(lock):
-    return STYLES.get(lock, OTHER)
+def styles_of(locks):
+    """{lock: its Style}; those that are not known here take turns."""
+    others = [lock for lock in locks if lock not in STYLES]
+    return {lock: STYLES.get(lock) or OTHERS[others.index(lock) % len(OTHERS)] for lock in locks}
 
 
 class Axis:
@@ -115,6 +119,7 @@ class Figure:
         self.metric = METRICS[plot.y]
         self.cores = context.cores
         self.log_y = "y" in plot.log and plot.log != "none"
+        self.styles = styles_of(locks_of(result.runs))
         runs = drawn_runs(result.runs, plot.where)
         values = values_of(runs, plot.x)
         self.axis = Axis(plot.x, values, plot.log in ("x", "xy") or wide(plot.x, values))
@@ -123,8 +128,9 @@ class Figure:
         self.locks = [lock for lock in STYLES if self.has(lock)]
         self.locks += [lock for lock in locks_of(runs)
                        if lock not in STYLES and self.has(lock)]
+        others = [lock for lock in self.locks if lock not in STYLES][:len(OTHERS)]
         self.coloured = self.locks if len(self.locks) <= FEW else [
-            lock for lock in self.locks if lock in (plot.colour or IN_COLOUR)]
+            lock for lock in self.locks if lock in (*(plot.colour or IN_COLOUR), *others)]
 
     @property
     def marks_cores(self):

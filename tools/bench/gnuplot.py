@@ -12,7 +12,7 @@ import subprocess
 from textwrap import wrap
 
 from bench import svg
-from bench.figure import GREY, GREY_WORDS, SOLID, axis_name, style_of
+from bench.figure import GREY, GREY_WORDS, SOLID, axis_name
 from testbed.common import Failure
 
 NEEDED = (5, 4)			# of gnuplot
@@ -99,8 +99,7 @@ def data_block(figure, number, panel, lock):
     return [*lines, "END"]
 
 
-def line_style(number, lock, coloured):
-    style = style_of(lock)
+def line_style(number, style, coloured):
     colour, width, size = (style.colour, style.width, 1.1 if style.width > 2 else 0.9) \
         if coloured else (GREY, 1, 0.6)
     return (f'set style line {number} lc rgb "{colour}" pt {style.mark} '
@@ -189,7 +188,7 @@ def name_script(figure, sheet, number, panel, kind):
     script_lines = []
     for at, ((_, lock, point), place) in enumerate(zip(lines, places), 10):
         coloured = lock in figure.coloured
-        colour = style_of(lock).colour if coloured else GREY_WORDS
+        colour = figure.styles[lock].colour if coloured else GREY_WORDS
         where = (sheet.x(left + 6), sheet.y(bottom - place))
         # Dotted across the panel, where it could be taken for data.
         at_end = point[0] > figure.axis.beside(figure.axis.values[-1], -1.1)
@@ -287,7 +286,7 @@ def script(figure, subtitle, kind, path):
     """All that gnuplot has to be told to draw a figure."""
     notes = notes_of(figure)
     sheet = Sheet(len(figure.panels), len(notes), figure.axis.in_two_lines)
-    before = [line_style(number, lock, lock in figure.coloured)
+    before = [line_style(number, figure.styles[lock], lock in figure.coloured)
               for number, lock in enumerate(figure.locks, 1)]
     for number, panel in enumerate(figure.panels):
         for lock in figure.locks:

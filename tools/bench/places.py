@@ -25,12 +25,12 @@ GUESTS = {
 class GuestPlace(GuestsPlace):
     """A testbed that is ready: its kernel and modules are built, its locks known."""
 
-    def __init__(self, name):
+    def __init__(self, name, folders=()):
         super().__init__(name)
         kernel, machine = GUESTS[name]
         kernel = kernel()
         self.version = kernel.version
-        self.modules = loaded(kernel)
+        self.modules = loaded(kernel, folders)
         self.machine = machine(kernel)
         self.types = lock_types(self.machine, self.modules,
                                 cpus=min(guest_cpus(), self.testbed.most_cpus))
@@ -57,10 +57,13 @@ class GuestPlace(GuestsPlace):
         return problems
 
 
-def place_on(testbed, locks=("all",)):
-    """A testbed, made ready for these locks."""
+def place_on(testbed, locks=("all",), folders=()):
+    """A testbed, made ready for these locks.
+
+    folders: of further modules, which guests of the stress driver load.
+    """
     if testbed not in TESTBEDS:
         raise Failure(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
     if testbed in WHOLE_KERNELS:
         return KernelsPlace(locks, testbed)
-    return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)
+    return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed, folders)

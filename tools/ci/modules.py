@@ -28,10 +28,10 @@ def consumer():
     yield clean_guest("consumer", outcome)
 
 
-def answered_cases(name, script, commands, modules):
+def answered_cases(name, script, commands, modules, **options):
     """A case for each (what, command) in a guest: that it prints nothing. Returns the Outcome."""
     script += "".join(f"echo @case; {command}\n" for _, command in commands)
-    outcome = run_guest(machine(), script, modules=modules, quiet=True)
+    outcome = run_guest(machine(), script, modules=modules, quiet=True, **options)
     answers = outcome.output.split("@case\n")[1:]
     for (what, _), answer in zip(commands, answers):
         yield Case(f"{name}: {what}", not answer.strip(), answer)

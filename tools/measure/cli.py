@@ -3,12 +3,13 @@
 
 import argparse
 import contextlib
+from pathlib import Path
 import signal
 
 from measure.scenario import MOST_ROUNDS
 from testbed.common import INSTALLED, positive
 
-__all__ = ["add", "positive", "rounds", "seconds", "undisturbed"]
+__all__ = ["add", "add_modules", "positive", "rounds", "seconds", "undisturbed"]
 
 COMMAND = "nbq" if INSTALLED else "tools/nbq"
 STOPPED = 130			# exit status after Ctrl-C
@@ -21,6 +22,13 @@ def add(verbs, name, text, example, run):
                               epilog=example.replace("tools/nbq", COMMAND))
     parser.set_defaults(run=run)
     return parser
+
+
+def add_modules(parser):
+    """Lock types of one's own, in guests."""
+    parser.add_argument("--module", type=Path, action="append", default=[], metavar="FOLDER",
+                        help="build the modules of FOLDER, which register lock types of their own "
+                        "(Documentation/stress.rst), and load them into the guest; repeatable")
 
 
 def rounds(text):

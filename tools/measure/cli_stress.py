@@ -8,7 +8,7 @@ from textwrap import fill
 
 from measure import results
 from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
-from measure.cli import STOPPED, add, positive, rounds, seconds, undisturbed
+from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, undisturbed
 from measure.here import FOLDER, HerePlace
 from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                          number_or_word)
@@ -21,6 +21,7 @@ from testbed.driver import OURS
 
 if not INSTALLED:
     from bench.places import place_on
+    from testbed.modules import user_sources
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
 WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}
@@ -43,6 +44,7 @@ examples:
   tools/nbq stress --locks all --cpus 1 --cpus 2 --cpus 8
   tools/nbq stress --locks clh_nb,clh_nb_paper --patience 0 --patience 0-10000 \\
           --set retry=back_off --set cs_ns=500 --csv short.csv
+  tools/nbq stress --module my-lock
   sudo tools/nbq stress --here --seconds 10 --json here.json"""
 
 
@@ -74,7 +76,8 @@ def new_parser(verbs):
                  EXAMPLES, run)
     parser.add_argument("--locks", action="append", metavar="NAME[,NAME...]|all",
                         help="lock types to compare; repeatable; all: every lock type "
-                        f"of the driver (default: {','.join(LOCKS)})")
+                        f"of the driver (default: {', '.join(LOCKS)}, and those of other "
+                        "modules)")
     parser.add_argument("--cpus", type=positive, action="append", metavar="N",
                         help="number of CPUs, with a contending thread on each; repeatable "
                         "(default: those of this machine; in a guest also four times as many; "
@@ -108,7 +111,9 @@ def add_place(parser):
         parser.add_argument("--here", action="store_true", default=True,
                             help="run on this machine, as root, with the loaded nbqlock_stress "
                             "(the default: only the project's sources have guests)")
+        parser.set_defaults(module=[])
         return
+    add_modules(parser)
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--testbed", choices=STRESSED, default="uml",
                        help="the guest's kernel (default: %(default)s): " + "; ".join(
@@ -159,14 +164,15 @@ def names(place):
 
 
 def locks(options, place):
-    """The words of --locks; by default those of LOCKS that the driver has."""
+    """The words of --locks; by default those of LOCKS that the driver has, and other modules'."""
     there = names(place)
     words = [word for words in options.locks or [] for word in words.split(",")]
     words = locks_on(words, place.name)
     for word in words:
         if word != "all" and word not in there:
             raise Failure(f"there is no lock type \"{word}\"; there are {', '.join(there)}")
-    return words or [name for name in locks_on(LOCKS, place.name) if name in there]
+    return words or [*(name for name in locks_on(LOCKS, place.name) if name in there),
+                     *(lock.name for lock in place.types if not lock.is_own)]
 
 
 # What to print
@@ -244,6 +250,11 @@ def check(options):
         raise Failure("--json and --csv name the same file")
     if options.folder != FOLDER and not options.here:
         raise Failure("--folder goes with --here")
+    if options.module and (options.here or options.testbed == SIMULATED):
+        raise Failure("--module is for a guest; here, insmod loads it" if options.here else
+                      "--module is for a guest; the simulation loads no modules")
+    for folder in options.module:
+        user_sources(folder)
     testbed = "uml" if options.here else options.testbed
     for name, value in [*options.set, *(("patience_ns", each) for each in
                                         options.patience or [])]:
@@ -259,7 +270,7 @@ def place_for(options):
     if options.here:
         return HerePlace(options.folder)
     setup({"uml": "run", SIMULATED: "simulate"}.get(options.testbed, "debian-guest"))
-    return place_on(options.testbed)
+    return place_on(options.testbed, folders=options.module)
 
 
 def run(options):

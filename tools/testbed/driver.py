@@ -34,7 +34,9 @@ def grows(lock):
 
 
 class LockType:
-    """A lock type of the driver, from its line in "locks"."""
+    """A lock type of the driver, or of another module, from its line in "locks"."""
+
+    is_own = True		# of the driver
 
     def __init__(self, line):
         match = re.fullmatch(r"(\w+): .*?(?: \((no timeout|its own timeout)\))?", line)
@@ -47,6 +49,10 @@ class LockType:
 def listed(text):
     """The same, of what "locks" says."""
     types = [LockType(line) for line in text.splitlines()]
+    # The last of the driver's own; those of other modules come behind.
+    last = next((place for place, lock in enumerate(types) if lock.name == BROKEN), len(types))
+    for lock in types[last + 1:]:
+        lock.is_own = False
     return [lock for lock in types if lock.name != BROKEN]
 
 

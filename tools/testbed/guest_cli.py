@@ -58,14 +58,27 @@ def read_files(arguments):
     return files
 
 
-def loaded(kernel):
-    """The two modules, built for a kernel, to be loaded in order."""
-    return {"files": build_modules(kernel), "load": LOADED}
+def loaded(kernel, folders=()):
+    """The two modules, and those of users' folders, built for a kernel, to be loaded in order."""
+    files, load = build_modules(kernel), list(LOADED)
+    for folder in folders:
+        made = built_modules(kernel, folder)
+        if not made:
+            raise Failure(f"{folder} makes no module: its Kbuild names none in obj-m")
+        files.update(made)
+        load += made
+    return {"files": files, "load": load}
+
+
+def built_modules(kernel, folder):
+    """The modules of a user's folder: {file name: content}."""
+    _, made = build_user(kernel, f"user-{digest(folder.resolve())}", user_sources(folder))
+    return made
 
 
 def built_files(kernel, folder):
     """A user's modules and shell scripts for run_guest: {name: (content, mode)}."""
-    _, made = build_user(kernel, f"user-{digest(folder.resolve())}", user_sources(folder))
+    made = built_modules(kernel, folder)
     scripts = {path.name: (path.read_bytes(), 0o755) for path in sorted(folder.glob("*.sh"))}
     return {**{name: (content, 0o644) for name, content in made.items()}, **scripts}
 

@@ -32,7 +32,9 @@ def lock_types(machine, modules, cpus=None):
     outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
                         modules=modules, quiet=True, cpus=cpus)
     if outcome.problem or outcome.status:
-        raise Failure(f"cannot read \"locks\": {outcome.problem or outcome.output}")
+        said = re.findall(r"nbqlock_stress: (.*)", outcome.log)
+        raise Failure(f"cannot read \"locks\": {outcome.problem or outcome.output}" +
+                      (f" ({said[-1].strip()})" if said else ""))
     return listed(outcome.output)
 
 

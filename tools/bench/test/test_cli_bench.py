@@ -25,7 +25,7 @@ class Commands(Folders, unittest.TestCase):
         options = options_of(cli_bench, self.file("mine.ini", FILE), "--out", self.folder / "out",
                              *words)
         with captured() as (out, said), mock.patch.object(cli_bench, "setup"), \
-                mock.patch.object(cli_bench, "place_on", return_value=place), \
+                mock.patch.object(cli_bench, "place_on", return_value=place) as self.placed, \
                 mock.patch.object(cli_bench, "draw", return_value=True) as self.draw:
             return cli_bench.run(options), out.getvalue() + said.getvalue()
 
@@ -62,6 +62,18 @@ class Commands(Folders, unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("has the above of this machine", printed)
         self.assertEqual(len(compare.Side(file).scenarios), 1)
+
+    def test_modules_are_for_guests_and_known_to_be_none_before_anything_is_built(self):
+        module = self.folder / "module"
+        module.mkdir()
+        with self.assertRaisesRegex(Failure, "module has no Kbuild"):
+            self.command(NoPlace(), "--module", module)
+        (module / "Kbuild").write_text("obj-m := x.o\n")
+        with self.assertRaisesRegex(Failure, "for guests of the stress driver, in which none"):
+            self.command(NoPlace(), "--module", module, "--testbed", "simulated")
+        self.assertFalse((self.folder / "out").exists())
+        self.assertEqual(self.command(NoPlace(), "--module", module)[0], 0)
+        self.assertEqual(self.placed.call_args.args[2], [module])
 
     def test_what_was_measured_before_an_interruption_is_kept(self):
         def stopped(runs):

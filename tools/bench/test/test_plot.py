@@ -10,7 +10,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from bench import gnuplot, plot
-from bench.figure import GREY, IN_COLOUR, OTHER, SOLID, STYLES, Axis, Figure
+from bench.figure import GREY, IN_COLOUR, OTHERS, SOLID, STYLES, Axis, Figure
 from bench.metrics import METRICS, Context
 from measure.results import open_folder
 from measure.scenario import Plot
@@ -114,8 +114,9 @@ class Styles(unittest.TestCase):
         self.assertEqual(there - set(STYLES), set())
 
     def test_no_two_locks_look_the_same_and_ours_are_thicker_and_solid(self):
-        for looks in ([style.mark for style in [*STYLES.values(), OTHER]],
-                      [(style.colour, style.dash, style.width) for style in STYLES.values()],
+        for looks in ([style.mark for style in [*STYLES.values(), *OTHERS]],
+                      [(style.colour, style.dash, style.width)
+                       for style in [*STYLES.values(), *OTHERS]],
                       # But the stand-in, in colour by default.
                       [STYLES[lock].colour for lock in IN_COLOUR if lock != "qspinlock"]):
             self.assertEqual(len(set(looks)), len(looks))
@@ -147,6 +148,16 @@ class Styles(unittest.TestCase):
         figure = figure_of(all_won(("new_lock", *reversed(LOCKS))))
         self.assertEqual(figure.locks, [*(lock for lock in STYLES if lock in LOCKS), "new_lock"])
         self.assertIn('"new_lock" at screen', script(figure))
+
+    def test_locks_of_other_modules_are_in_colour_and_look_different(self):
+        mine = ["a_lock", "b_lock", "c_lock"]
+        figure = figure_of(all_won((*LOCKS, *mine)), colour=["clh_nb"])
+        self.assertEqual(figure.coloured, ["clh_nb", *mine])
+        self.assertEqual(len({figure.styles[lock] for lock in mine}), 3)
+        # Whichever of them are drawn, each looks the same.
+        runs = [*all_won(mine[:1], 1), *all_won(mine[1:], 2)]
+        self.assertEqual(figure_of(runs, where={"cpus": [2]}).styles["b_lock"],
+                         figure.styles["b_lock"])
 
 
 class Data(unittest.TestCase):
@@ -255,8 +266,8 @@ class Names(unittest.TestCase):
     def test_where_there_is_no_room_for_all_the_grey_ones_are_in_a_note(self):
         names = [f"lock{number}" for number in range(30)]
         text = script(figure_of(all_won(("clh_nb", *names))))
-        self.assertEqual(list(self.places(text)), ["clh_nb"])
-        self.assertIn("Grey, without a name: lock0, lock1,", text)
+        self.assertEqual(set(self.places(text)), {"clh_nb", "lock0", "lock1", "lock2"})
+        self.assertIn("Grey, without a name: lock3, lock4,", text)
 
 
 @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")

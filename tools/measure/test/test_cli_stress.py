@@ -20,6 +20,27 @@ def simulated_place():
     return place
 
 
+class Arguments(Folders, unittest.TestCase):
+
+    def test_what_a_guest_alone_can_do_is_refused_elsewhere_by_a_sentence(self):
+        (self.folder / "Kbuild").write_text("obj-m := x.o\n")
+        module = ("--module", self.folder)
+        cli_stress.check(options_of(cli_stress, *module))
+        for words, sentence in (
+                (("--here", *module), "--module is for a guest; here, insmod loads it"),
+                (("--testbed", "simulated", *module), "the simulation loads no modules"),
+                (("--module", self.folder / "none"), "none has no Kbuild")):
+            with self.subTest(words), self.assertRaisesRegex(Failure, sentence):
+                cli_stress.check(options_of(cli_stress, *words))
+
+    def test_locks_of_other_modules_are_among_the_default_ones(self):
+        place = NoPlace(("clh_nb", "clh", "mine"))
+        place.types[2].is_own = False
+        for words, wanted in (((), ["clh_nb", "mine"]), (("--locks", "clh"), ["clh"])):
+            plan = cli_stress.contended(options_of(cli_stress, *words), place)
+            self.assertEqual(plan.locks, wanted)
+
+
 class Simulated(Folders, unittest.TestCase):
 
     def plans(self, *words):

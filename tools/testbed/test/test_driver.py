@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.driver import read_figures
+from testbed.driver import listed, read_figures
 
 
 class Figures(unittest.TestCase):
@@ -13,6 +13,15 @@ class Figures(unittest.TestCase):
                              "rate 1.5\npatience_ns max\nverdict FAIL a, b\n")
         self.assertEqual(found, {"lock": "clh_nb", "cpus": "0", "threads": 2, "leaked": -1,
                                  "rate": 1.5, "patience_ns": "max", "verdict": "FAIL a, b"})
+
+    def test_lock_types_of_other_modules_come_behind_the_broken_one(self):
+        own = "clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"
+        for text, names in ((own, []), (own + "broken: x\n", []),
+                            (own + "broken: x\nmine: y (no timeout)\n", ["mine"])):
+            found = listed(text)
+            self.assertEqual([lock.name for lock in found if not lock.is_own], names)
+            self.assertEqual([lock.name for lock in found if lock.is_own],
+                             ["clh_nb", "raw_spinlock"])
 
     def test_marks_of_the_guest_are_no_results(self):
         self.assertEqual(read_figures("@status 0\nno\nthreads 2\n"), {"threads": 2})
