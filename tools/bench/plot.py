@@ -4,6 +4,7 @@
 import os
 from pathlib import Path
 
+from bench.distribution import Distribution
 from bench.figure import Figure, point_words
 from bench.gnuplot import run_gnuplot, script
 from bench.kernels import OWN
@@ -30,20 +31,21 @@ def simulated_words(result):
     return f"simulated, cost table{'' if len(tables) == 1 else 's'} {' and '.join(tables)}"
 
 
-def subtitle_of(folder, result):
-    """The machine, in a line."""
+def subtitle_of(folder, result, histogram=None):
+    """The machine, in a line. histogram: what is drawn, if it is one."""
     machine = folder.machine
     rounds = max((run.round for run in result.runs), default=-1) + 1
+    shown = " together" * (rounds > 1) if histogram else ": median, least and greatest"
     if result.plan.is_simulated:
         words = [f"S{simulated_words(result)[1:]}",
                  *(point_words(parameter, value) for parameter, value in result.plan.load.items()
                    if parameter in ("sockets", "cores")),
-                 f"{rounds} seed{'' if rounds == 1 else 's'}: median, least and greatest"]
+                 f"{rounds} seed{'' if rounds == 1 else 's'}{shown}"]
     else:
         kind = "user-mode Linux" if result.plan.testbed in ("uml", KERNELS, KERNELS_OTHERS) else \
             result.plan.testbed
         words = [f"{kind} {result.kernel}".strip(), f"{machine.get('cores', '?')} cores",
-                 f"{rounds} round{'' if rounds == 1 else 's'}: median, least and greatest"]
+                 f"{rounds} round{'' if rounds == 1 else 's'}{shown}"]
     return ", ".join([*words, "a quick pass"] if result.plan.is_quick else words)
 
 
@@ -74,7 +76,14 @@ def figures_of(folder):
 
 def figures_of_result(folder, result):
     context = context_for(folder, result)
-    return [Figure(result, plot, context) for plot in result.plan.plots]
+    return [Distribution(result, plot) if plot.histogram else Figure(result, plot, context)
+            for plot in result.plan.plots]
+
+
+def write(figure, subtitle, path):
+    """Draw a figure to a file, of the kind that its name ends with."""
+    run_gnuplot(figure.script(subtitle, path) if figure.plot.histogram else
+                script(figure, subtitle, path.suffix[1:], path), path)
 
 
 def draw(folder):
@@ -89,12 +98,12 @@ def draw(folder):
         raise Failure(f"cannot write to {target}")
     paths = []
     for name, figures in figures_of(opened).items():
-        subtitle = subtitle_of(opened, opened.scenarios[name])
         for figure in figures:
             if figure.empty:
                 continue
+            subtitle = subtitle_of(opened, opened.scenarios[name], figure.plot.histogram)
             for kind in FORMATS:
                 path = target / f"{figure.name}.{kind}"
-                run_gnuplot(script(figure, subtitle, kind, path), path)
+                write(figure, subtitle, path)
                 paths.append(path)
     return paths

@@ -222,7 +222,7 @@ def finding_part(evaluated, level):
 
 def main_metrics(result):
     """Acquisitions, and what the first figure shows; of the simulation also the misses."""
-    first = [each.y for each in result.plan.plots[:1]]
+    first = [each.y for each in result.plan.plots[:1] if each.y]
     if result.plan.testbed in WHOLE_KERNELS:
         return ["operations_per_second"]
     misses = [MISSES] if result.plan.is_simulated else []

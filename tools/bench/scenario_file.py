@@ -15,6 +15,7 @@ from measure.parameters import NUMBER, number_or_word
 from measure.scenario import AIM, CPU_AXES, MOST_ROUNDS, Aim, Finding, Plot, Scenario
 from measure.testbeds import SIMULATED, TESTBEDS, locks_on
 from testbed.common import MOST_CPUS, Failure
+from testbed.driver import HISTOGRAMS
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 
@@ -25,7 +26,7 @@ LOGS = ("none", "x", "y", "xy")
 KEYS = {
     "scenario": (("title", "source", "locks"), ("rounds", "testbed")),
     "plots": ((), ("x", "log", "panel", "where", "colour")),
-    "plot": (("title", "y"), ("x", "log", "panel", "where", "colour")),
+    "plot": (("title",), ("y", "x", "log", "panel", "where", "colour", "histogram")),
     "finding": (("paper", "holds"), ("title", "why")),
     "aim": (("title", "metric", "lock", "aim"), ("against", "where", "unit", "median_of",
                                                       "mean_of")),
@@ -290,6 +291,9 @@ def read_plots(scenario, section):
 
 def read_plot(scenario, section, name):
     section.check_keys("plot")
+    if ("y" in section.keys) == ("histogram" in section.keys):
+        raise section.failure("y", "is missing, and so is histogram" if "y" not in section.keys
+                              else "is not for a figure of a histogram")
     section.keys = {**scenario.of_plots, **section.keys, "title": joined(section.keys["title"])}
     words = dict(section.keys)
     if words.get("log", "none") not in LOGS:
@@ -298,7 +302,12 @@ def read_plot(scenario, section, name):
         words["where"] = section.where()
     if "colour" in words:
         words["colour"] = locks_on(section.locks("colour"), scenario.testbed)
+    if words.get("histogram", HISTOGRAMS[0]) not in HISTOGRAMS:
+        raise section.failure("histogram", f"is {words['histogram']}, not one of "
+                              f"{', '.join(HISTOGRAMS)}")
     scenario.plots.append(Plot(name, **words))
+    scenario.histograms = tuple(dict.fromkeys(plot.histogram for plot in scenario.plots
+                                              if plot.histogram))
 
 
 def read_finding(scenario, section, name):
@@ -369,6 +378,6 @@ def check_words(scenario, section, metrics):
             if not scenario.has_lock(lock):
                 raise section.failure(key, f"the lock \"{lock}\" is not one of this scenario")
     for key in ("y", "metric"):
-        if metrics is not None and key in words and words[key] not in metrics:
+        if metrics is not None and words.get(key) is not None and words[key] not in metrics:
             raise section.failure(key, f"there is no metric \"{words[key]}\"; there are "
                                   f"{', '.join(metrics)}")

@@ -3,6 +3,7 @@
 it that are refused.
 """
 
+import json
 import re
 import shutil
 
@@ -143,6 +144,9 @@ cs_ns = 500
 title = Rate
 y = acquisitions_per_second
 log = y
+[plot waits]
+title = Waits
+histogram = wait
 """
 
 
@@ -153,11 +157,15 @@ def command_cases():
     folder.mkdir(parents=True)
     (folder / "mine.ini").write_text(SCENARIO)
     module = ("--module", PROJECT / LOCK_TYPE)
+    files = {kind: folder / f"x.{kind}" for kind in ("json", "csv", "svg")}
     text, status = answer_of([
         PROJECT / "tools/nbq", "stress", *module, "--locks", f"{NAME},clh_nb", "--cpus", "2",
-        "--rounds", "1", "--seconds", "0.2"])
+        "--rounds", "1", "--seconds", "0.2", "--json", files["json"], "--csv", files["csv"],
+        "--figure", f"wait={files['svg']}"])
     yield done(f"lock-types: tools/nbq stress --module --locks {NAME}", text, status,
                rf"^{NAME} .* PASS$", r"^clh_nb .* PASS$")
+    if status == 0:
+        yield from file_cases(files)
     text, status = answer_of([PROJECT / "tools/nbq", "stress", *module, "--locks", "none"])
     yield Case("lock-types: --locks that is none names it, too", status == 2 and re.search(
         rf"there is no lock type \"none\"; there are .*, {NAME}$", text, re.M), text)
@@ -167,8 +175,25 @@ def command_cases():
     yield done("lock-types: tools/nbq bench --module", text, status, rf"^{NAME} .* PASS$")
     made = (*folder.glob("*/figures/*.svg"), *folder.glob("*/report.rst"))
     yield Case("lock-types: its figures and report have the lock",
-               drawn == ["mine-rate.svg"] and
+               drawn == ["mine-rate.svg", "mine-waits.svg"] and
                all(NAME in path.read_text() for path in made), f"{drawn}\n{text}")
+
+
+def file_cases(files):
+    """What --json, --csv and --figure have of the histograms."""
+    data = json.loads(files["json"].read_text())
+    runs = data["scenarios"][0]["runs"]
+    sums = {run["lock"]: (sum(bucket[2] for bucket in run["histograms"]["wait"]),
+                          run["result"]["wait_samples"]) for run in runs}
+    yield Case("lock-types: the histograms of --json are those of the result",
+               set(sums) == {NAME, "clh_nb"} and
+               all(count == samples > 0 for count, samples in sums.values()), str(sums))
+    head, row, *_ = files["csv"].read_text().splitlines()
+    cell = dict(zip(head.split(","), row.split(",")))["histogram_wait"]
+    yield Case("lock-types: --csv has them",
+               re.fullmatch(r"\d+-\d+:\d+( \d+-\d+:\d+)*", cell), cell)
+    yield Case("lock-types: --figure has both locks", all(
+        f">{lock}<" in files["svg"].read_text() for lock in (NAME, "clh_nb")))
 
 
 @runs_on(USER_MODE, "modules")

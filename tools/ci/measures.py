@@ -7,7 +7,7 @@ from ci.kernel_table import runs_on
 from testbed.disturbed import needs
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
-from testbed.driver import OURS, Run
+from testbed.driver import HISTOGRAMS as OF_DRIVER, OURS, Run
 from testbed.stress import FILES as STRESS_FILES, Tables, Unseen, read_runs, until_seen
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
@@ -97,6 +97,8 @@ def contended_measures(run):
         return tables.total(file) == sum(run.number(name) for name in names) > 0
 
     threads = tables.rows("contenders")
+    yield ("tools/testbed/driver.py has the driver's histograms", set(OF_DRIVER) == {
+        name.removesuffix("_samples") for name in run.figures if name.endswith("_samples")})
     yield ("all histograms are whole", all(
         histogram_is_whole(tables.rows(name)) for name in HISTOGRAMS))
     yield ("percentiles are those of the histograms", all(

@@ -19,6 +19,7 @@ import argparse
 from pathlib import Path
 
 from bench import exceeding
+from bench.figure import STYLES
 from measure.results import commit
 from testbed.common import columns, cores, positive, say, setup
 from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
@@ -90,14 +91,17 @@ def table(sides):
 def draw(path, options, runs):
     runs = dict(zip(LOCKS, runs))
     panels = [exceeding.Panel("in the console's interrupt handler, CPU 0",
-                              {name: run.handler_us for name, run in runs.items()}),
+                              {name: exceeding.points(run.handler_us)
+                               for name, run in runs.items()}),
               exceeding.Panel("from a thread's time to its wakeup, CPU 0",
-                              {name: run.late_us(0) for name, run in runs.items()})]
+                              {name: exceeding.points(run.late_us(0))
+                               for name, run in runs.items()})]
     subtitle = (f"{options.stalls} stalls of {options.milliseconds} ms, input every 10 ms; "
                 f"user-mode Linux, {CPUS} CPUs on {cores()}; commit {commit()}.")
     exceeding.draw(path, "A console whose device stalls: what happens to the CPU that takes "
-                   "its interrupts", subtitle, "Lock of the console: spinlock_t, or nbq_spin "
-                   "with a patience of 250 us.", panels, LOCKS)
+                   "its interrupts", subtitle, ["Lock of the console: spinlock_t, or nbq_spin "
+                                                "with a patience of 250 us."], panels,
+                   {name: STYLES[lock] for name, lock in LOCKS.items()})
 
 
 def body():

@@ -14,12 +14,13 @@ from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, chec
                          number_or_word)
 from measure.progress import Progress, counted
 from measure.runner import Job, well
-from measure.scenario import Scenario
+from measure.scenario import Plot, Scenario
 from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
 from testbed.common import INSTALLED, Failure, cores, guest_cpus, say, setup
-from testbed.driver import OURS
+from testbed.driver import HISTOGRAMS, OURS
 
 if not INSTALLED:
+    from bench import distribution, gnuplot, plot
     from bench.places import place_on
     from testbed.modules import user_sources
 
@@ -71,6 +72,15 @@ def setting(text):
     return name, number_or_word(value)
 
 
+def figure(text):
+    """HISTOGRAM=FILE, as (histogram, path)."""
+    name, _, file = text.partition("=")
+    if name not in HISTOGRAMS or not file.endswith((".svg", ".png")):
+        raise argparse.ArgumentTypeError(f"{text} is not HISTOGRAM=FILE.svg or .png; there are "
+                                         f"{', '.join(HISTOGRAMS)}")
+    return name, Path(file)
+
+
 def new_parser(verbs):
     parser = add(verbs, "stress", "compare locks under contention and alone",
                  EXAMPLES, run)
@@ -97,9 +107,15 @@ def new_parser(verbs):
     parser.add_argument("--wide", action="store_true",
                         help="print all columns: waits, nodes, violations, and others")
     parser.add_argument("--json", type=Path, metavar="FILE",
-                        help="write all results to this new file")
+                        help="write all results, with the histograms, to this new file")
     parser.add_argument("--csv", type=Path, metavar="FILE",
                         help="write the same as a table, a row for each run")
+    if INSTALLED:
+        parser.set_defaults(module=[], figure=[])
+    else:
+        parser.add_argument("--figure", type=figure, action="append", default=[],
+                            metavar="HISTOGRAM=FILE", help="draw a histogram of the contended "
+                            "runs, such as handoff, to a new file, .svg or .png; repeatable")
     add_place(parser)
     parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
                         help="with --here: folder of the driver's files (default: %(default)s)")
@@ -111,7 +127,6 @@ def add_place(parser):
         parser.add_argument("--here", action="store_true", default=True,
                             help="run on this machine, as root, with the loaded nbqlock_stress "
                             "(the default: only the project's sources have guests)")
-        parser.set_defaults(module=[])
         return
     add_modules(parser)
     where = parser.add_mutually_exclusive_group()
@@ -125,10 +140,13 @@ def add_place(parser):
 # What to run
 
 def contended(options, place):
-    return plan_of("contended", options, place, locks(options, place), {
+    plan = plan_of("contended", options, place, locks(options, place), {
         **load_of(place, WORK, options.seconds), **dict(options.set)}, {
             "cpus": list(dict.fromkeys(options.cpus or default_cpus(options, place))),
             "patience_ns": list(dict.fromkeys(options.patience or [10000]))})
+    plan.histograms = HISTOGRAMS if options.json or options.csv else \
+        tuple(dict.fromkeys(name for name, _ in options.figure))
+    return plan
 
 
 def alone(options, place):
@@ -239,20 +257,37 @@ def write_files(options, machine, done):
     if options.csv:
         results.write_new(options.csv, results.as_csv(done))
         say(f"written: {options.csv}")
+    for name, path in options.figure:
+        draw(name, path, machine, done[0])
+
+
+def draw(name, path, machine, result):
+    """A figure of a histogram."""
+    drawn = distribution.Distribution(result, Plot(name, distribution.title_of(name),
+                                                   histogram=name))
+    if drawn.empty:
+        say(f"{name}: no run has values, {path} is not drawn")
+        return
+    subtitle = plot.subtitle_of(argparse.Namespace(machine=machine), result, name)
+    plot.write(drawn, subtitle, path)
+    say(f"written: {path}")
 
 
 def check(options):
     """What can be seen to be wrong before anything is built."""
-    for path in (options.json, options.csv):
-        if path:
-            results.must_not_be(path)
-    if options.json and options.json == options.csv:
-        raise Failure("--json and --csv name the same file")
+    paths = [path for path in (options.json, options.csv, *(path for _, path in options.figure))
+             if path]
+    for path in paths:
+        results.must_not_be(path)
+    if len(set(paths)) < len(paths):
+        raise Failure("two of --json, --csv and --figure name the same file")
     if options.folder != FOLDER and not options.here:
         raise Failure("--folder goes with --here")
     if options.module and (options.here or options.testbed == SIMULATED):
         raise Failure("--module is for a guest; here, insmod loads it" if options.here else
                       "--module is for a guest; the simulation loads no modules")
+    if options.figure and not options.here and options.testbed == SIMULATED:
+        raise Failure("--figure: the simulation has no histograms")
     for folder in options.module:
         user_sources(folder)
     testbed = "uml" if options.here else options.testbed
@@ -267,6 +302,9 @@ def check(options):
 
 
 def place_for(options):
+    if options.figure:
+        setup("bench", "--packages")
+        gnuplot.gnuplot()
     if options.here:
         return HerePlace(options.folder)
     setup({"uml": "run", SIMULATED: "simulate"}.get(options.testbed, "debian-guest"))

@@ -10,7 +10,7 @@ import signal
 import threading
 
 from testbed.common import INSTALLED, Failure
-from testbed.driver import listed
+from testbed.driver import listed, marked_histograms
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")
@@ -176,4 +176,6 @@ class HerePlace:
             run.lost = f"the run did not start ({writer.error.strerror})"
         else:
             run.text = read(self.folder / "result/summary")
+            if run.wanted:
+                run.text += marked_histograms(read(self.folder / "result/histograms"))
             run.complete = True

@@ -32,7 +32,8 @@ class RunRecord:
     """One run of one lock.
 
     result is what the driver said, numbers as numbers; it is empty if the run
-    did not end, and the verdict says why then.
+    did not end, and the verdict says why then. histograms: {name: [[from, to, count]]}, if
+    they were wanted.
     """
 
     lock: str
@@ -41,10 +42,15 @@ class RunRecord:
     settings: dict
     result: dict
     verdict: str
+    histograms: dict = field(default_factory=dict)
 
     @property
     def passed(self):
         return self.verdict == PASS
+
+    def as_data(self):
+        return {name: value for name, value in vars(self).items()
+                if value or name != "histograms"}
 
 
 @dataclass
@@ -83,7 +89,7 @@ class ScenarioResult:
         return {"format": FORMAT, "scenario": self.name, "title": self.title,
                 "source": self.plan.source, "kernel": self.kernel, "plan": plan,
                 "complete": self.complete, "problems": self.problems,
-                "runs": [vars(run) for run in self.runs]}
+                "runs": [run.as_data() for run in self.runs]}
 
 
 class Folder(NamedTuple):
@@ -121,19 +127,30 @@ def must_not_be(path):
         raise Failure(f"cannot write {path}: {path.parent} is no folder to write to")
 
 
+# Of a list of three numbers, as a bucket of a histogram is: what json puts between them.
+BUCKET = re.compile(r"\[\s+(\d+),\s+(\d+),\s+(\d+)\s+\]")
+
+
 def as_json(data):
-    return json.dumps(data, indent=1) + "\n"
+    return BUCKET.sub(r"[\1, \2, \3]", json.dumps(data, indent=1)) + "\n"
+
+
+def in_a_cell(buckets):
+    """A histogram as a word for each bucket: FROM-TO:COUNT."""
+    return " ".join(f"{low}-{high}:{count}" for low, high, count in buckets)
 
 
 def as_csv(results):
-    """All runs of some ScenarioResults, a row each, a column for each name."""
+    """All runs of some ScenarioResults, a row each, a column for each name and histogram."""
     rows = []
     for result in results:
         for run in result.runs:
             point = {f"point_{axis}": value for axis, value in run.point.items()}
             row = {"scenario": result.name, "lock": run.lock, "round": run.round,
                    **point, "verdict": run.verdict}
-            rows.append({**run.settings, **run.result, **row})
+            histograms = {f"histogram_{name}": in_a_cell(buckets)
+                          for name, buckets in run.histograms.items()}
+            rows.append({**run.settings, **run.result, **histograms, **row})
     first = ["scenario", "lock", "round"]
     names = list(dict.fromkeys(name for row in rows for name in row))
     points = [name for name in names if name.startswith("point_")]

@@ -9,8 +9,9 @@ from testbed.driver import Run
 class PlannedRun(Run):
     """A run of a scenario: of a lock, at a point, in a round."""
 
-    def __init__(self, name, lock, round, point, settings, seconds):
+    def __init__(self, name, lock, round, point, settings, seconds, wanted=()):
         super().__init__(name, **settings)
+        self.wanted = wanted
         self.lock = lock
         self.round = round
         self.point = point
@@ -32,7 +33,8 @@ class PlannedRun(Run):
         verdict = f"no verdict: {self.lost}" if self.lost else self.verdict
         evaluated = verdict == PASS or verdict.startswith("FAIL")
         return RunRecord(self.lock, self.round, self.point, self.settings,
-                         {**self.figures, **self.host} if evaluated else {}, verdict)
+                         {**self.figures, **self.host} if evaluated else {}, verdict,
+                         self.histograms if evaluated else {})
 
 
 class Job:
@@ -65,7 +67,7 @@ class Job:
                     settings["cpus"] = self.place.cpu_list(point["cpus"])
                     seconds = self.scenario.seconds_of(point, cores())
                     group.append(PlannedRun(f"run-{len(group)}", lock, number, point,
-                                            settings, seconds))
+                                            settings, seconds, self.scenario.histograms))
 
     @property
     def runs(self):

@@ -32,16 +32,18 @@ class Plot:
     """A figure that a scenario asks for; its words are those of the file.
 
     where: {axis: [values]}, the points that are drawn; all, if empty. colour: the locks
-    that are not grey; those of figure.py, if there are none.
+    that are not grey; those of figure.py, if there are none. histogram: whose distribution is
+    drawn, instead of y over x.
     """
     name: str
     title: str
-    x: str
-    y: str
+    x: str = "cpus"
+    y: Optional[str] = None
     log: str = "none"
     panel: Optional[str] = None
     where: dict = field(default_factory=dict)
     colour: list = field(default_factory=list)
+    histogram: Optional[str] = None
 
 
 @dataclass
@@ -97,7 +99,8 @@ class Scenario:
 
     load: {parameter: value}, as the driver's files take them; values that look like
     numbers are. sweep: {axis: [values]}, an axis being "cpus", "cpus_per_core"
-    or a parameter. locks: the words of the file, see lock_names().
+    or a parameter. locks: the words of the file, see lock_names(). histograms: the names of
+    those that the results are to have.
     """
 
     name: str
@@ -112,6 +115,7 @@ class Scenario:
     findings: list = field(default_factory=list)
     aims: list = field(default_factory=list)
     is_quick: bool = False
+    histograms: tuple = ()
     path: Optional[Path] = None
 
     @property

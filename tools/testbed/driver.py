@@ -9,6 +9,9 @@ from testbed.common import Failure
 # Lock types with nbqlock's queue nodes.
 OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
 BROKEN = "broken"		# the lock type that must fail
+# In result/histograms, as far as they are not empty.
+HISTOGRAMS = ("wait", "failed_wait", "overshoot", "own_overshoot", "away", "handoff", "own_wait",
+              "passed", "skipped")
 # Figures that stay text, whatever they look like.
 TEXTS = {"lock", "cpus", "costs", "verdict"}
 
@@ -26,6 +29,11 @@ def read_figures(text):
     pairs = (line.split(" ", 1) for line in text.splitlines()
              if " " in line and not line.startswith("@"))
     return {name: value_of(name, value.strip()) for name, value in pairs}
+
+
+def marked_histograms(text):
+    """What result/histograms says, as part of the text of a Run."""
+    return "".join(f"@histogram {row}\n" for row in text.splitlines()[1:])
 
 
 def grows(lock):
@@ -59,8 +67,11 @@ def listed(text):
 class Run:
     """One run of the stress driver: what was asked for, what came of it.
 
-    judge(run): what is wrong with one that has passed, if anything.
+    judge(run): what is wrong with one that has passed, if anything. wanted: the names of
+    the histograms that are to come of it.
     """
+
+    wanted = ()
 
     def __init__(self, name, judge=None, **settings):
         self.name = name
@@ -77,11 +88,23 @@ class Run:
     def command(self):
         words = " ".join(shlex.quote(f"{key}={value}")
                          for key, value in self.settings.items())
-        return f"stress_run {self.name} {words}"
+        # It stays for the runs that follow in the same guest, which want the same.
+        histograms = f"histograms='{'|'.join(self.wanted)}'\n" if self.wanted else ""
+        return f"{histograms}stress_run {self.name} {words}"
 
     @property
     def figures(self):
         return read_figures(self.text)
+
+    @property
+    def histograms(self):
+        """{name: [[from, to, count]]} of those that are wanted and not empty."""
+        found = {}
+        for name, *bucket in re.findall(r"^@histogram (\w+) (\d+) (\d+) (\d+)$", self.text,
+                                        re.MULTILINE):
+            if name in self.wanted:
+                found.setdefault(name, []).append([int(number) for number in bucket])
+        return found
 
     @property
     def complaint(self):

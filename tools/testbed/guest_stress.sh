@@ -38,7 +38,8 @@ set_parameters() {
 	[ -z "$refused" ]
 }
 
-# stress_run NAME PARAMETER=VALUE...: set the parameters, run, print the summary.
+# stress_run NAME PARAMETER=VALUE...: set the parameters, run, print the summary, and what is in
+# $histograms, names with | between them.
 stress_run() {
 	echo "@run $1"
 	shift
@@ -63,6 +64,8 @@ timed_run() {
 	echo "@status $status"
 	if [ $status -eq 0 ]; then
 		cat $D/result/summary
+		[ -z "$histograms" ] ||
+			sed -nE "s/^($histograms) /@histogram &/p" $D/result/histograms
 	else
 		because
 	fi

@@ -5,6 +5,7 @@ from pathlib import Path
 import unittest
 
 from bench.exceeding import Panel, points, script, thinned
+from bench.figure import STYLES
 
 
 class ExceedingTest(unittest.TestCase):
@@ -22,8 +23,10 @@ class ExceedingTest(unittest.TestCase):
         self.assertEqual(thinned([(100, 1), (100.1, 0.999)])[-1], (100.1, 0.999))
 
     def test_the_script_has_each_line_in_each_panel(self):
-        panels = [Panel("one", {"a": [1], "b": [2]}), Panel("two", {"a": [3], "b": [4]})]
-        text = script(Path("x.svg"), "t", "s", "n", panels, {"a": "nbq_spin", "b": "qspinlock"})
+        panels = [Panel("one", {"a": [(1, 1)], "b": [(2, 1)]}),
+                  Panel("two", {"a": [(3, 1)], "b": [(4, 1)]})]
+        text = script(Path("x.svg"), "t", "s", ["n"], panels,
+                      {"a": STYLES["nbq_spin"], "b": STYLES["qspinlock"]})
         for number in range(2):
             for line in range(2):
                 self.assertIn(f"$panel{number}_{line} << END", text)

@@ -37,6 +37,8 @@ WRONG = (
     ("source = Nobody 2002, figure 1\n", "", "source: is missing"),
     ("locks = all -clh        # but one\n", "", "locks: is missing"),
     ("y = some_metric\n", "", "[plot rate] y: is missing"),
+    ("y = some_metric\n", "y = jain\nhistogram = wait\n", "[plot rate] y: is not for a figure"),
+    ("y = some_metric\n", "histogram = waits\n", "[plot rate] histogram: is waits, not one of"),
     ("holds = a(clh_nb) > 1\n", "", "[finding better] holds: is missing"),
     ("aim = at least 0.5\n", "", "[aim fast] aim: is missing"),
     ("rounds = 3", "rounds = 0", "[scenario] rounds: is \"0\""),
@@ -143,7 +145,7 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(plan.load, {"patience_ns": 1000, "duration_ms": 200})
         self.assertEqual(vars(plan.plots[0]), {
             "name": "rate", "title": "Rate", "x": "cpus", "y": "some_metric", "log": "y",
-            "panel": "cs_ns", "where": {}, "colour": []})
+            "panel": "cs_ns", "where": {}, "colour": [], "histogram": None})
         self.assertEqual(plan.findings[0].holds, "a(clh_nb) > 1")
         aim, = plan.aims
         self.assertEqual((aim.is_least, aim.limit, aim.against), (True, 0.5, "mcs"))
@@ -152,6 +154,12 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(self.scenario("cs_ns = 0 500", "contexts = task, task softirq",
                                        "panel = cs_ns\n", "", "cs_ns = 500\n", "")
                          .sweep["contexts"], ["task", "task softirq"])
+
+    def test_a_histogram_is_drawn_instead_of_a_metric_and_asked_for_in_each_run(self):
+        self.assertEqual(self.scenario().histograms, ())
+        plan = self.scenario("y = some_metric\n", "histogram = wait\n", metrics=[])
+        self.assertEqual((plan.plots[0].histogram, plan.plots[0].y, plan.histograms),
+                         ("wait", None, ("wait",)))
 
     def test_what_it_does_not_say_has_defaults(self):
         plan = self.scenario(text="[scenario]\ntitle = t\nsource = s\nlocks = all\n")

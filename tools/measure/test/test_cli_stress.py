@@ -10,6 +10,7 @@ import unittest
 from measure import cli_stress
 from measure.test.samples import Folders, NoPlace, options_of
 from testbed.common import Failure
+from testbed.driver import HISTOGRAMS
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 
@@ -25,13 +26,25 @@ class Arguments(Folders, unittest.TestCase):
     def test_what_a_guest_alone_can_do_is_refused_elsewhere_by_a_sentence(self):
         (self.folder / "Kbuild").write_text("obj-m := x.o\n")
         module = ("--module", self.folder)
-        cli_stress.check(options_of(cli_stress, *module))
+        figure = ("--figure", f"wait={self.folder}/x.svg")
+        cli_stress.check(options_of(cli_stress, *module, *figure))
+        cli_stress.check(options_of(cli_stress, "--here", *figure))
         for words, sentence in (
                 (("--here", *module), "--module is for a guest; here, insmod loads it"),
                 (("--testbed", "simulated", *module), "the simulation loads no modules"),
-                (("--module", self.folder / "none"), "none has no Kbuild")):
+                (("--testbed", "simulated", *figure), "the simulation has no histograms"),
+                (("--module", self.folder / "none"), "none has no Kbuild"),
+                ((*figure, *figure), "name the same file"),
+                ((*figure, "--json", self.folder / "x.svg"), "name the same file"),
+                (("--figure", f"wait={self.folder}/no/x.svg"), "no folder to write to")):
             with self.subTest(words), self.assertRaisesRegex(Failure, sentence):
                 cli_stress.check(options_of(cli_stress, *words))
+
+    def test_a_figure_is_of_a_histogram_and_an_svg_or_png(self):
+        self.assertEqual(cli_stress.figure("handoff=x.png"), ("handoff", Path("x.png")))
+        for text in ("handoff", "handoff=x.pdf", "late=x.svg", "x.svg"):
+            with self.assertRaisesRegex(cli_stress.argparse.ArgumentTypeError, "own_wait, passed"):
+                cli_stress.figure(text)
 
     def test_locks_of_other_modules_are_among_the_default_ones(self):
         place = NoPlace(("clh_nb", "clh", "mine"))
@@ -39,6 +52,12 @@ class Arguments(Folders, unittest.TestCase):
         for words, wanted in (((), ["clh_nb", "mine"]), (("--locks", "clh"), ["clh"])):
             plan = cli_stress.contended(options_of(cli_stress, *words), place)
             self.assertEqual(plan.locks, wanted)
+
+    def test_histograms_come_with_what_they_are_for(self):
+        for words, wanted in (((), ()), (("--json", "x"), HISTOGRAMS), (("--csv", "x"), HISTOGRAMS),
+                              (("--figure", "wait=x.svg", "--figure", "wait=x.png"), ("wait",))):
+            plan = cli_stress.contended(options_of(cli_stress, *words), NoPlace())
+            self.assertEqual(plan.histograms, wanted)
 
 
 class Simulated(Folders, unittest.TestCase):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq stress --here, against a folder that plays the driver."""
 
+import csv
 import errno
 import json
 import os
@@ -52,7 +53,8 @@ class Driver:
         self.runs = []
         self.stopped = threading.Event()
         for name, text in {"locks": LOCKS, "status": "idle\n", "run": "",
-                           "result/summary": "no run yet\n"}.items():
+                           "result/summary": "no run yet\n",
+                           "result/histograms": "no run yet\n"}.items():
             self.put(name, text)
         for parameter, value in PARAMETERS.items():
             self.put(f"load/{parameter}", value + "\n")
@@ -85,6 +87,8 @@ class Driver:
         (self.folder / "result/summary").write_text(RESULT.format(
             **{name: self.parameter(name) for name in ("lock", "cpus", "threads")},
             rate=1000 * len(self.runs), stopped=int(stopped), verdict=self.verdict))
+        self.put("result/histograms", "histogram from to count\nwait 0 0 9\nwait 64 65 "
+                 f"{len(self.runs)}\nskipped 0 0 9\n")
 
 
 class Command(Folders, unittest.TestCase):
@@ -114,7 +118,12 @@ class Command(Folders, unittest.TestCase):
                          ["contended", "alone"])
         self.assertEqual([run["lock"] for run in data["scenarios"][0]["runs"]],
                          ["clh_nb", "raw_spinlock", "raw_spinlock", "clh_nb"])
-        self.assertEqual(len((self.folder / "x.csv").read_text().splitlines()), 9)
+        rows = list(csv.DictReader((self.folder / "x.csv").read_text().splitlines()))
+        self.assertEqual(len(rows), 8)
+        self.assertEqual(data["scenarios"][0]["runs"][1]["histograms"],
+                         {"wait": [[0, 0, 9], [64, 65, 2]], "skipped": [[0, 0, 9]]})
+        self.assertEqual((rows[1]["histogram_wait"], rows[7]["histogram_wait"]),
+                         ("0-0:9 64-65:2", ""))
         self.assertEqual([driver.runs[0][name] for name in ("cs_ns", "patience_ns", "threads")],
                          ["77", "max", "1"])
         self.assertEqual({name: driver.parameter(name) for name in PARAMETERS}, PARAMETERS)

@@ -40,6 +40,16 @@ class Written(Folders, unittest.TestCase):
         self.assertEqual(set(data["runs"][0]),
                          {"lock", "round", "point", "settings", "result", "verdict"})
 
+    def test_histograms_come_back_and_are_a_cell_each_of_a_table(self):
+        result = scenario_result({"clh_nb": [10, 20]})
+        result.runs[0].histograms = {"wait": [[0, 0, 7], [64, 65, 2]]}
+        path = results.write_new(self.folder / "x.json", results.as_json(result.as_data()))
+        again = results.from_data(results.read_json(path), path)
+        self.assertEqual([run.histograms for run in again.runs], [result.runs[0].histograms, {}])
+        self.assertIn("[64, 65, 2]", path.read_text())
+        rows = list(csv.DictReader(results.as_csv([result]).splitlines()))
+        self.assertEqual([row["histogram_wait"] for row in rows], ["0-0:7 64-65:2", ""])
+
     def test_runs_of_a_lock_come_by_round(self):
         _, result = self.make()
         result.runs.reverse()

@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.driver import listed, read_figures
+from testbed.driver import Run, listed, marked_histograms, read_figures
 
 
 class Figures(unittest.TestCase):
@@ -22,6 +22,17 @@ class Figures(unittest.TestCase):
             self.assertEqual([lock.name for lock in found if not lock.is_own], names)
             self.assertEqual([lock.name for lock in found if lock.is_own],
                              ["clh_nb", "raw_spinlock"])
+
+    def test_histograms_that_are_wanted_are_told_apart_from_the_result(self):
+        run = Run("one", lock="clh_nb")
+        run.text = marked_histograms("histogram from to count\nwait 0 0 5\nwait 64 65 1\n"
+                                     "passed 1 1 2\n") + "threads 2\nverdict PASS\n"
+        run.complete = True
+        self.assertEqual((run.histograms, run.command), ({}, "stress_run one lock=clh_nb"))
+        run.wanted = ("wait", "away")
+        self.assertEqual(run.histograms, {"wait": [[0, 0, 5], [64, 65, 1]]})
+        self.assertEqual(run.command, "histograms='wait|away'\nstress_run one lock=clh_nb")
+        self.assertEqual((run.verdict, run.figures), ("PASS", {"threads": 2, "verdict": "PASS"}))
 
     def test_marks_of_the_guest_are_no_results(self):
         self.assertEqual(read_figures("@status 0\nno\nthreads 2\n"), {"threads": 2})
