@@ -12,7 +12,7 @@ from pathlib import Path
 from testbed.common import say, setup
 from upstream import libarena
 from upstream.libarena import make_libarena
-from upstream.patches import author_of_git
+from upstream.patches import am_commands, author_of_git
 from upstream.series import FOLDER, make_series
 
 
@@ -47,5 +47,8 @@ environment:
         series = make_series(author, options.output or FOLDER, options.prefix)
     for patch in (series.cover, *series.patches):
         print(patch)
-    say(f"for Linux {series.source.version}: git am {series.cover.parent}/*.patch")
+    first, *rfc = am_commands(series.patches)
+    say(f"for Linux {series.source.version}: {first}")
+    for command in rfc:
+        say(f"and the RFC: {command}")
     return 0

@@ -4,11 +4,13 @@
 import os
 from pathlib import Path
 import re
+import shlex
 import subprocess
 import tempfile
 
 from testbed.common import PROJECT, Failure, output_of
 
+RFC = re.compile(r"\d+-RFC-")	# a file's name
 AUTHOR = re.compile(r"\s*([^<>]+?)\s*<([^<>\s]+@[^<>\s]+)>\s*")
 
 
@@ -54,13 +56,16 @@ class Scratch:
                                    ("DATE", f"@{date()} +0000"))}}
         self.git("init", "-q", "-b", "series")
 
-    def git(self, *words):
-        done = subprocess.run(["git", *map(str, words)], cwd=self.folder, text=True,
+    def run(self, *words):
+        done = subprocess.run(words, cwd=self.folder, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, env=self.environment, check=False)
         if done.returncode:
-            raise Failure(f"git {words[0]}: status {done.returncode}\n{done.stdout}")
+            raise Failure(f"{' '.join(words)}: status {done.returncode}\n{done.stdout}")
         return done.stdout
+
+    def git(self, *words):
+        return self.run("git", *map(str, words))
 
     def write(self, texts):
         for name, text in texts.items():
@@ -100,15 +105,43 @@ def format_patches(made, author, output, prefix="PATCH"):
     return sorted(output.glob("*.patch"))
 
 
-def applied(base, patches):
-    """The files that come of the tree's by `git am`: {path: text} after each patch."""
+def pattern(patches):
+    """What means these to a shell, and no other patch of their folder: 000[1-8]-*.patch."""
+    by_ten = {}
+    for patch in patches:
+        number = patch.name.partition("-")[0]
+        by_ten.setdefault(number[:-1], []).append(number[-1])
+    folder = shlex.quote(str(patches[0].parent.absolute()))
+    return " ".join(f"{folder}/{ten}{digits[0] if len(digits) == 1 else span(digits)}-*.patch"
+                    for ten, digits in by_ten.items())
+
+
+def span(digits):
+    together = len(digits) == int(digits[-1]) - int(digits[0]) + 1
+    return f"[{digits[0]}-{digits[-1]}]" if together else f"[{''.join(digits)}]"
+
+
+def am_commands(patches):
+    """The commands that apply a series: without the RFC, and the RFC, if there is one."""
+    rfc = [patch for patch in patches if RFC.match(patch.name)]
+    rest = [patch for patch in patches if patch not in rfc]
+    return [f"git am {pattern(some)}" for some in (rest, rfc) if some]
+
+
+def typed(base, commands):
+    """The files that come of the tree's by a shell's commands: {path: text} after each."""
     with tempfile.TemporaryDirectory(prefix="nbq-series-") as folder:
         scratch = Scratch(folder, Author("Series <series@localhost.invalid>"))
         scratch.commit({".base": "", **base}, "The tree before\n", signs=False)
         states = []
-        for patch in patches:
-            scratch.git("am", "-q", patch.absolute())
+        for command in commands:
+            scratch.run("sh", "-c", command)
             names = scratch.git("ls-files").split()
             states.append({name: (scratch.folder / name).read_text()
                            for name in names if name != ".base"})
         return states
+
+
+def applied(base, patches):
+    """The same after `git am` of each patch."""
+    return typed(base, [f"git am -q {shlex.quote(str(patch.absolute()))}" for patch in patches])

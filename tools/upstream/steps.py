@@ -14,7 +14,7 @@ from testbed.source import get_source
 from locktorture.runs import NO_TIMEOUT
 from upstream.build import SPINLOCKS, SUITES, Build
 from upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
-from upstream.patches import applied
+from upstream.patches import am_commands, applied, typed
 from upstream.series import make_series
 from whole_kernel.runs import Boot, KernelLock, ShellLoad, Suites
 
@@ -144,6 +144,9 @@ def series_patches():
     yield from static_cases(made)
     build = Build(made)
     yield Case("series: git am applies all patches to the tree's files", True)
+    commands = am_commands(made.patches)
+    yield Case(f"series: so do the commands that make series says: {'; '.join(commands)}",
+               typed(made.base, commands) == build.states[-len(commands):])
     with build.held():
         yield from build_cases(build, "the tree")
         yield kernel_doc_case(made, build)

@@ -9,7 +9,7 @@ import unittest
 from testbed.common import PROJECT, Failure
 from testbed.kernel_copy import hunks_of
 from upstream import layout
-from upstream.patches import Author, applied, format_patches
+from upstream.patches import Author, am_commands, applied, format_patches, typed
 from upstream.series import Tree
 
 class Leftovers(unittest.TestCase):
@@ -87,10 +87,24 @@ class Patches(unittest.TestCase):
                              [{"a/Makefile": "one\ntwo\n", "a/b.c": "int b;\n"},
                               {"a/Makefile": "one\ntwo\n", "a/b.c": "int c;\n"}])
 
+    def test_commands_apply_all_but_the_letter_and_the_rfc_by_itself(self):
+        commits = [(f"a: Number {number}\n\nWhy.\n", {"a/b.c": f"int b{number};\n"})
+                   for number in range(1, 13)]
+        commits.append(("RFC: a: The last\n\nWhy.\n", {"a/b.c": "int c;\n"}))
+        with tempfile.TemporaryDirectory() as folder:
+            made = format_patches((self.BASE, commits, "a: All\n\nThe letter.\n"),
+                                  Author("A B <a@b.c>"), Path(folder) / "my series")
+            commands = am_commands(made[1:])
+            self.assertEqual([[texts["a/b.c"]] for texts in typed(self.BASE, commands)],
+                             [["int b12;\n"], ["int c;\n"]])
+            self.assertEqual(commands[0], f"git am '{folder}/my series'/000[1-9]-*.patch "
+                             f"'{folder}/my series'/001[0-2]-*.patch")
+            self.assertRegex(am_commands([made[2], made[4]])[0], r"/000\[24\]-\*\.patch$")
+
     def test_tree_that_they_do_not_fit_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             patches = self.made(folder)[1:]
-            with self.assertRaisesRegex(Failure, "git am: status"):
+            with self.assertRaisesRegex(Failure, "git am .*: status"):
                 applied({"a/Makefile": "other\n"}, patches)
 
     def test_author_without_an_address_is_refused(self):
