@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+import pwd
 import re
 import shutil
 import signal
@@ -14,7 +15,8 @@ import subprocess
 import tempfile
 import time
 
-from testbed.common import PROGRESS_SECONDS, PROJECT, Failure, Unavailable, output_of, say
+from testbed.common import (PROGRESS_SECONDS, PROJECT, Failure, Unavailable, fit_for_kbuild,
+                            output_of, say)
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
 CACHE_MARK = ".nbqlock-cache"	# in every folder of the cache
@@ -23,15 +25,24 @@ SEAL = ".sealed"		# in every complete cache entry
 
 # The cache
 
+def home():
+    """The user's folder; where HOME is not set, as in some builders, the password file has it."""
+    user = os.environ.get("HOME")
+    with contextlib.suppress(KeyError):
+        return Path(user or pwd.getpwuid(os.getuid()).pw_dir)
+    raise Failure("HOME is not set, and this user has no home folder; "
+                  "name a folder for the cache with NBQ_CACHE=FOLDER")
+
+
 def cache_root():
     """The folder for everything that is worth keeping between runs."""
     given = os.environ.get("NBQ_CACHE")
     if given:
         root = Path(given)
     else:
-        user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        user = os.environ.get("XDG_CACHE_HOME") or home() / ".cache"
         root = Path(user) / "nbqlock"
-    root = root.absolute()
+    root = fit_for_kbuild(root.absolute(), "the cache folder")
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -116,21 +127,37 @@ def compiled_files(log):
     return count
 
 
+def holds_programs(place):
+    """Whether files can be written there, and executed as user-mode Linux executes its memory."""
+    try:
+        flags = os.statvfs(place).f_flag
+    except OSError:
+        return False
+    return not flags & os.ST_NOEXEC and os.access(place, os.W_OK | os.X_OK)
+
+
+def has_room(place, megabytes):
+    size = os.statvfs(place)
+    return size.f_bavail * size.f_frsize >= megabytes << 20
+
+
 def memory_environment(megabytes, place=SHARED_MEMORY):
     """The environment in which user-mode Linux finds a place for its memory.
 
-    In a container /dev/shm may be small, in a chroot it may be closed to users: then
-    that is where temporary files go. A place that the environment names stays.
+    By itself it takes what the environment names, else /dev/shm. In a container that may be small
+    or mounted noexec, in a chroot it may be closed to users: then that is where temporary files
+    go, or the cache, in which the kernel is a program.
     """
-    if any(os.environ.get(name) for name in ("TMPDIR", "TMP", "TEMP")):
+    named = [os.environ[name] for name in ("TMPDIR", "TMP", "TEMP") if os.environ.get(name)][:1]
+    own = named[0] if named else place
+    if holds_programs(own) and (named or has_room(own, megabytes)):
         return {}
-    try:
-        size = os.statvfs(place)
-    except OSError:
-        return {}
-    room = size.f_bavail * size.f_frsize >= megabytes << 20
-    return {} if room and os.access(place, os.W_OK | os.X_OK) else \
-        {"TMPDIR": tempfile.gettempdir()}
+    places = [tempfile.gettempdir(), "/tmp", "/var/tmp", str(cache_root())]
+    found = next(filter(holds_programs, places), None)
+    if not found:
+        raise Failure(f"user-mode Linux has no place for its memory: {', '.join([own, *places])} "
+                      "are closed or mounted noexec; name another with TMPDIR=FOLDER")
+    return {"TMPDIR": found}
 
 
 # Compiler
@@ -160,9 +187,12 @@ def compiler_environment():
     """Keeps the compiler cache beside the rest of the cache, for all checkouts.
 
     It knows a file by what it includes, as the compiler lists that for make, and not by running
-    the preprocessor, which takes a third of the time of all that it does not know.
+    the preprocessor, which takes a third of the time of all that it does not know. It does not
+    work without a home.
     """
-    return {"CCACHE_DIR": str(cache_folder("ccache")), "CCACHE_MAXSIZE": "2G",
+    folder = str(cache_folder("ccache"))
+    return {"HOME": os.environ.get("HOME") or folder, "CCACHE_DIR": folder,
+            "CCACHE_MAXSIZE": "2G",
             "CCACHE_BASEDIR": str(PROJECT),
             "CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}

@@ -4,6 +4,7 @@
 import argparse
 import os
 from pathlib import Path
+import re
 import signal
 import subprocess
 import sys
@@ -41,6 +42,15 @@ def positive(text):
 positive.__name__ = "number"
 
 
+def fit_for_kbuild(folder, what):
+    """The folder, if make and the kernel's build take its name for one word; see Makefile."""
+    odd = re.search(r"[^\w/.+~@%=,-]", str(folder))
+    if odd:
+        raise Failure(f"{what} \"{folder}\": the kernel's build does not take the name of a folder "
+                      f"with \"{odd[0]}\" in it")
+    return folder
+
+
 def columns(rows, right=()):
     """The lines of a table of texts; right: which of its columns end at the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -70,6 +80,8 @@ def main(body):
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGHUP, stop)
     try:
+        if not INSTALLED:
+            fit_for_kbuild(PROJECT, "this folder")
         status = body()
         sys.stdout.flush()
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ import re
 import shutil
 
 from testbed.building import cache_folder, cached, digest, run_logged
-from testbed.common import Failure, Unavailable, output_of, say
+from testbed.common import Failure, Unavailable, fit_for_kbuild, output_of, say
 from testbed.debian import kept_in, suites_of_main_archive, unpacked
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
@@ -61,7 +61,7 @@ def get_source():
 # A tree of the user's
 
 def users_source(tree):
-    tree = tree.absolute()
+    tree = fit_for_kbuild(tree.absolute(), "KSRC")
     tree_version(tree)
     files = tree_files(tree)
     state = []

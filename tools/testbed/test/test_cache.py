@@ -2,11 +2,14 @@
 """The cache: entries that are made again, and what is removed of it."""
 
 import os
+from pathlib import Path
 import platform
+import pwd
 from unittest import mock
 
-from testbed import debian, kernels
-from testbed.building import cache_folder, cache_root, cached
+from testbed import common, debian, kernels
+from testbed.building import cache_folder, cache_root, cached, compiler_environment, home
+from testbed.common import Failure
 from testbed.debian import unpacked
 from testbed.kernel_command import clean
 from testbed.kernels import Recipe, built_kernel
@@ -76,3 +79,39 @@ class CacheTest(InFolder):
         self.write("cache/file")
         clean(None)
         self.assertEqual(sorted(path.name for path in cache_root().iterdir()), ["file", "theses"])
+
+    def test_home_is_that_of_the_password_file_where_it_is_not_set(self):
+        listed = Path(pwd.getpwuid(os.getuid()).pw_dir)
+        for given, wanted in (({"HOME": "/some"}, Path("/some")), ({}, listed),
+                              ({"HOME": ""}, listed)):
+            with mock.patch.dict(os.environ, given):
+                if not given:
+                    del os.environ["HOME"]
+                self.assertEqual(home(), wanted)
+
+    def test_user_who_has_no_home_is_told_what_to_name(self):
+        with mock.patch.dict(os.environ), mock.patch("pwd.getpwuid", side_effect=KeyError):
+            os.environ.pop("HOME", None)
+            # ccache does not work without one.
+            self.assertEqual(compiler_environment()["HOME"], str(cache_root() / "ccache"))
+            del os.environ["NBQ_CACHE"]
+            os.environ.pop("XDG_CACHE_HOME", None)
+            with self.assertRaisesRegex(Failure, "no home folder.* NBQ_CACHE=FOLDER"):
+                cache_root()
+
+    def test_checkout_whose_name_kbuild_does_not_take_is_named_before_anything_is_done(self):
+        begun = mock.Mock()
+        with mock.patch.object(common, "PROJECT", self.folder / "my checkout"), \
+                mock.patch.object(common, "say") as said, mock.patch("signal.signal"):
+            with self.assertRaisesRegex(SystemExit, "2"):
+                common.main(begun)
+        self.assertRegex(said.call_args[0][0], 'this folder ".*/my checkout": .*" " in it')
+        begun.assert_not_called()
+
+    def test_cache_whose_name_kbuild_does_not_take_is_named(self):
+        for odd in " :'#":
+            with mock.patch.dict(os.environ, {"NBQ_CACHE": f"{self.folder}/my{odd}cache"}):
+                with self.assertRaisesRegex(Failure, f'the cache folder ".*{odd}cache": .*"{odd}"'):
+                    cache_root()
+        with mock.patch.dict(os.environ, {"NBQ_CACHE": f"{self.folder}/jörg/7.2~1+b,=%@-x_"}):
+            self.assertTrue(cache_root().is_dir())

@@ -2,6 +2,7 @@
 """tools/setup, on a machine that has no python3 and an apt that only takes notes."""
 
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -78,9 +79,10 @@ class SetupTest(InFolder):
         done = subprocess.run(
             [program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, check=False, user=user,
-            env={"PATH": str(self.folder / "bin"), "FOLDER": str(self.folder),
-                 "HOME": "/nowhere", "NBQ_CACHE": str(self.folder / "cache"),
-                 **environment})
+            env={name: value for name, value in {
+                "PATH": str(self.folder / "bin"), "FOLDER": str(self.folder),
+                "HOME": "/nowhere", "NBQ_CACHE": str(self.folder / "cache"),
+                **environment}.items() if value is not None})
         installs = [line for line in (self.folder / "said").read_text().splitlines()
                     if re.search(r"\binstall -y ", line)]
         self.assertLessEqual(len(installs), 1)
@@ -147,6 +149,14 @@ class SetupTest(InFolder):
         # Of kernels it can be silent.
         self.installed(*self.rows("check"))
         self.assertEqual(self.setup_says("--packages", "check"), (0, "", []))
+
+    def test_without_home_it_says_what_it_says_with_the_home_of_the_password_file(self):
+        listed = pwd.getpwuid(os.getuid()).pw_dir
+        status, said, packages = self.setup_says("check-all", HOME=listed, NBQ_CACHE="")
+        for unset in ({"HOME": ""}, {"HOME": None}):
+            self.assertEqual(self.setup_says("check-all", NBQ_CACHE="", **unset),
+                             (status, said, packages))
+        self.assertNotIn("unbound", said)
 
     def test_a_command_is_run_after_it_and_does_not_repeat_it(self):
         status, said, packages = self.setup_says(
