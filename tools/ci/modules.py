@@ -9,7 +9,7 @@ from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, commanded,
 from ci.kernel_table import runs_on
 from testbed.disturbed import REFUSED as REFUSED_DISTURBED
 from testbed.driver import read_figures
-from testbed.guest import run_guest
+from testbed.guest import UserModeMachine, run_guest
 from testbed.modules import EXAMPLE, build_modules
 from testbed.shapes import PLAIN, REFUSED
 from testbed.stress import FILES as STRESS_FILES
@@ -28,10 +28,10 @@ def consumer():
     yield clean_guest("consumer", outcome)
 
 
-def answered_cases(name, script, commands, modules, **options):
+def answered_cases(name, script, commands, modules, place=None, **options):
     """A case for each (what, command) in a guest: that it prints nothing. Returns the Outcome."""
     script += "".join(f"echo @case; {command}\n" for _, command in commands)
-    outcome = run_guest(machine(), script, modules=modules, quiet=True, **options)
+    outcome = run_guest(place or machine(), script, modules=modules, quiet=True, **options)
     answers = outcome.output.split("@case\n")[1:]
     for (what, _), answer in zip(commands, answers):
         yield Case(f"{name}: {what}", not answer.strip(), answer)
@@ -95,6 +95,40 @@ misfit() {
 	dmesg | grep -q "nbqlock_stress: $file: " || echo "the kernel log does not name $file"
 }
 """
+
+
+# More threads than there is memory for, again and again: as many can be made each time.
+class SmallMachine(UserModeMachine):
+    def megabytes(self, cpus):
+        return 160
+
+
+MOST_THREADS = 4096
+SMALL_SCRIPT = f"""
+cd {STRESS_FOLDER}
+made() {{ dmesg | sed -n 's/.*only \\([0-9]*\\) of {MOST_THREADS} could.*/\\1/p' | tail -n 1; }}
+refused() {{
+	dmesg -c >/dev/null
+	echo {MOST_THREADS} >load/threads
+	echo 1 2>/root/said >run && echo "it ran"
+	grep -q "Cannot allocate memory" /root/said || echo "it is not ENOMEM: $(cat /root/said)"
+	[ $(made) -ge $1 ] || echo "only $(made) threads, not $1"
+}}
+runs() {{
+	echo 4 >load/threads
+	echo 1 >run && grep -q "verdict PASS" result/summary || echo "it does not pass"
+}}
+"""
+
+
+def small_cases():
+    """The cases that a run for which there is no memory is refused, and costs none."""
+    yield from answered_cases(f"misuse: {MOST_THREADS} threads in 160 MB", SMALL_SCRIPT, [
+        ("refused", "refused 1; enough=$(($(made) * 9 / 10))"),
+        *((f"refused once more, {number}: no memory is lost", "refused $enough")
+          for number in range(1, 4)),
+        ("another run passes", "runs"), ("unloaded", "rmmod nbqlock_stress nbqlock")],
+        guest_modules(), SmallMachine(guest_kernel()))
 
 
 # What the module refuses to be loaded with: no number at all.
@@ -177,6 +211,7 @@ def misuse():
         "misuse", (MISUSE_SCRIPT + PARAMETERS_SCRIPT) % {"folder": STRESS_FOLDER}, commands,
         guest_modules())
     yield from parameter_cases(outcome.output)
+    yield from small_cases()
 
 
 # In a run that is longer than all that, wherever: wait until the lock was acquired. If
