@@ -3,14 +3,22 @@
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
+# The folder $2, which $1 names. Make, the kernel's build and shells would take it apart, if there
+# is more in its name than this.
+fit = $(if $(call odd,$(2)),$(error $(1) "$(2)": the kernel's build does not take the name of a \
+	folder with "$(call odd,$(2))" in it),$(2))
+odd = $(shell printf %s '$(subst ','\'',$(1))' | tr -d 'A-Za-z0-9/._+~@%=,\200-\377-')
+override KDIR := $(call fit,KDIR,$(KDIR))
+override CURDIR := $(call fit,this folder,$(CURDIR))
+
+include nbqlock.mk
+KBUILD = $(MAKE) -C $(KDIR) M=$(CURDIR) $(NBQ_COMPILER)
+
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check check-all verify mutate docs series deb help
+.PHONY: modules clean run bench check check-all verify mutate docs series deb help
 
 modules: | $(KDIR)/Makefile
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
-
-modules_install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	+umask 022 && $(KBUILD) modules
 
 $(KDIR)/Makefile:
 	@echo "$(KDIR) holds no kernel headers. Install those of your kernel" \
@@ -58,7 +66,8 @@ help:
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
 	@echo 'make modules_install  install them, with KDIR as above'
 	@echo 'make install          ... also the headers, the tools, manual pages; make uninstall'
-	@echo '  DESTDIR=, prefix=   ... as usual; prefix is /usr/local'
+	@echo '  DESTDIR=, INSTALL_MOD_PATH=, INSTALL_MOD_DIR=, prefix=   ... as usual;'
+	@echo '                      prefix is /usr/local'
 	@echo 'make deb              build the Debian packages: build/deb'
 	@echo 'make run              boot user-mode Linux with the modules, compare locks, print a table'
 	@echo '  STRESS_OPTIONS=...  ... with options of tools/nbq stress'

@@ -18,35 +18,55 @@ TOOLS := $(addsuffix .py, \
 STAGE := build/stage
 HEADERS := src/nbqlock-headers
 COMPLETIONS := share/bash-completion/completions
-TO := $(DESTDIR)$(prefix)
-# Folders that are nbqlock's own.
+# Folders that are nbqlock's own; where those are listed that "make install" has made.
 OWN := $(HEADERS) share/nbqlock share/doc/nbqlock
+MADE := share/nbqlock/folders
+RMDIR := rmdir -p --ignore-fail-on-non-empty
 
-RELEASE = $(shell cat $(KDIR)/include/config/kernel.release)
-UPDATES = $(DESTDIR)/lib/modules/$(RELEASE)/updates
-SYMVERS = $(TO)/$(HEADERS)/$(RELEASE)/Module.symvers
+# The system that all is installed in: not the running one, if one of the two is given, which then
+# is both. Absolute, as kbuild runs in the folder of the kernel.
+system = $(patsubst /,,$(abspath $(call fit,$(1),$($(1)))))
+override DESTDIR := $(call system,DESTDIR)
+override INSTALL_MOD_PATH := $(or $(call system,INSTALL_MOD_PATH),$(DESTDIR))
+override DESTDIR := $(or $(DESTDIR),$(INSTALL_MOD_PATH))
+override prefix := $(or $(filter /%,$(call fit,prefix,$(prefix))),$(error prefix=$(prefix): \
+	no / at its start))
+TO := $(DESTDIR)$(prefix)
+# Newer kernels' own default; that of 6.1 is "extra".
+INSTALL_MOD_DIR ?= updates
+# What uname -r says there. Debian's headers may have another one in kernel.release.
+RELEASE = $(or $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h),$(error $(KDIR) is not prepared for modules))
+MODLIB = lib/modules/$(RELEASE)
+MODULES = $(MODLIB)/$(INSTALL_MOD_DIR)/nbqlock
+# kbuild leaves it out where there is no System.map, as in headers.
+DEPMOD_HERE = $(if $(INSTALL_MOD_PATH),,PATH="$$PATH:/usr/sbin:/sbin" depmod $(RELEASE))
 
-.PHONY: install uninstall install-modules uninstall-modules stage stage-headers stage-tools \
-	install-headers install-tools install-dkms
+.PHONY: install uninstall modules_install stage stage-headers stage-tools install-headers \
+	install-tools install-dkms
 
-install: install-modules stage
+install: modules_install stage
+	mkdir -p $(STAGE)/$(HEADERS)/$(RELEASE)
+	install -m 644 Module.symvers $(STAGE)/$(HEADERS)/$(RELEASE)
+	cd $(STAGE) && (cat $(TO)/$(MADE); find * -type d ! -exec test -d $(TO)/{} ';' -print) \
+		>$(MADE) 2>/dev/null
 	$(call place,.)
 
-uninstall: uninstall-modules stage
-	cd $(STAGE) && find . ! -type d -print0 | (cd $(abspath $(TO)) && xargs -0 rm -f --)
-	cd $(TO) && find $(OWN) -depth -name __pycache__ -exec rm -r {} + 2>/dev/null || true
-	cd $(TO) && find $(OWN) -depth -type d -empty -delete 2>/dev/null || true
+modules_install: modules
+	+umask 022 && $(KBUILD) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) \
+		INSTALL_MOD_DIR=$(INSTALL_MOD_DIR) DEPMOD=true modules_install
+	$(DEPMOD_HERE)
 
-# The modules; below DESTDIR depmod is left to the system that they are for.
-install-modules: modules
-	$(MAKE) modules_install INSTALL_MOD_PATH=$(DESTDIR) $(if $(DESTDIR),DEPMOD=true)
-	install -D -m 644 Module.symvers $(SYMVERS)
-
-uninstall-modules: | $(KDIR)/Makefile
-	rm -f $(UPDATES)/nbqlock/nbqlock.ko* $(UPDATES)/nbqlock/stress/nbqlock_stress.ko* $(SYMVERS)
-	for folder in $(UPDATES)/nbqlock/stress $(UPDATES)/nbqlock; do \
-		[ ! -d $$folder ] || rmdir $$folder; done
-	$(if $(DESTDIR),,depmod $(RELEASE))
+uninstall: stage | $(KDIR)/Makefile
+	rm -f $(addprefix $(INSTALL_MOD_PATH)/$(MODULES)/,nbqlock.ko* stress/nbqlock_stress.ko*)
+	cd $(INSTALL_MOD_PATH)/ && $(RMDIR) $(MODULES)/stress 2>/dev/null || true
+	$(DEPMOD_HERE)
+	cd $(STAGE) && find . ! -type d -print0 | (cd $(TO) && xargs -0 rm -f --)
+	(cd $(TO) || exit; made=$$(sort -r $(MADE)); \
+		rm -f $(MADE) $(HEADERS)/$(RELEASE)/Module.symvers; \
+		find $(OWN) -depth -name __pycache__ -exec rm -r {} +; \
+		find $(OWN) -depth -type d -empty -delete; rmdir $$made) 2>/dev/null || true
+	$(if $(DESTDIR),cd $(DESTDIR) && $(RMDIR) $(prefix:/%=%) 2>/dev/null || true)
 
 install-headers: stage-headers
 	$(call place,$(HEADERS))
@@ -56,9 +76,9 @@ install-tools: stage-tools
 
 # $1: folders of build/stage.
 define place
-	mkdir -p $(TO)
+	umask 022 && mkdir -p $(TO)
 	cd $(STAGE) && tar -cf - --owner=0 --group=0 --mode=u+rwX,go+rX,go-w $1 | \
-		(cd $(abspath $(TO)) && tar -x --no-overwrite-dir -f -)
+		(umask 022 && cd $(TO) && tar -x --no-overwrite-dir -f -)
 endef
 
 stage: stage-headers stage-tools
@@ -93,6 +113,6 @@ DKMS_FILES := dkms.conf Kbuild $(shell cd nbqlock && \
 DKMS := src/nbqlock-$(VERSION)
 
 install-dkms:
-	for file in $(DKMS_FILES); do \
+	umask 022 && for file in $(DKMS_FILES); do \
 		install -D -m 644 $$file $(TO)/$(DKMS)/$$file || exit; done
 	install -m 755 tools/packages/install/keep-symvers $(TO)/$(DKMS)
