@@ -13,7 +13,8 @@ DOCS = r"/usr/share/doc/{package}/(changelog(\.Debian)?\.gz|copyright)"
 HEADER_NAMES = ("bare_spin|bare_spin_types|clh|compat|counters|guard|mcs|nbqlock|spin|spin_types|"
                 "stress|swap|types")
 WANTED = {
-    "nbqlock-dkms": (r"/usr/src/nbqlock-{version}/(dkms\.conf|Kbuild|keep-symvers)",
+    "nbqlock-dkms": (r"/usr/src/nbqlock-{version}/(dkms\.conf|Kbuild|keep-symvers|"
+                     r"built-for)",
                      r"/usr/src/nbqlock-{version}/nbqlock/(stress/(papers/)?)?(Kbuild|\w+\.[ch])"),
     "nbqlock-dev": (r"/usr/src/nbqlock-headers/nbqlock\.mk",
                     rf"/usr/src/nbqlock-headers/nbqlock/({HEADER_NAMES})\.h",

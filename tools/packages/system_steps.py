@@ -11,7 +11,8 @@ from tutorial.steps import typed_cases
 from testbed.common import BUILD
 from testbed.guest import run_guest
 from packages import installed_top, secure_boot
-from packages.build import build_consumer, build_packages, field
+from packages.build import build_consumer, build_packages, copy_project, field
+from packages.other_steps import build_rpms
 from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
 from tutorial.page import PAGE, commands, shown_of
@@ -21,10 +22,34 @@ FOLDER = BUILD / "systems"
 CPUS = 2
 PACKAGES = "srv/packages"	# in a system
 INSTALL = "apt-get -q -y install {}"
+# What the packages say in the end. In a folder, the running kernel is the host's.
+BUILT_FOR = r"^nbqlock: the modules are built for {}\."
+AMONG = rf"{BUILT_FOR}\nnbqlock: The running kernel, \S+, is among them\.$"
+NOT_AMONG = rf"{BUILT_FOR}\nnbqlock: The running kernel, \S+, is not among them: .*\n" \
+    r"nbqlock: Install its headers"
+# Debian's rpm knows of nothing that is installed; Debian 12's wants to be told to go on.
+RPM = """
+option=$(rpm --force-debian --version >/dev/null 2>&1 && echo --force-debian) || true
+rpm $option --nodeps {}
+"""
+MAKE_INSTALL = """
+cd /root/nbqlock
+kernel=/lib/modules/{release}
+make install KDIR=$kernel/build
+modprobe -n -v -S {release} nbqlock_stress
+cp -r /usr/local/share/doc/nbqlock/example /tmp/example
+make -C /tmp/example KDIR=$kernel/build
+echo @example $(modinfo -F depends /tmp/example/nbq_example.ko)
+rm -r /tmp/example
+make uninstall KDIR=$kernel/build
+modprobe -n -S {release} nbqlock || echo @gone
+rm -r /root/nbqlock
+"""
 PURGE = "apt-get -q -y remove {}; dpkg --purge {}"
 
 # Everything that was installed, at work. The kernel log is looked through afterwards.
 AT_WORK = """
+/usr/src/nbqlock-*/built-for
 modprobe nbqlock_stress
 modprobe nbq_example
 nbq --version
@@ -102,6 +127,8 @@ def at_work(name, system, disk):
                         ("nbq top shows the locks at work", r"nbq_spin(.|\n)*^@watched$"),
                         ("the example times out and acquires",
                          r"timed out after \d+ ns, held by CPU \d(.|\n)*acquired"),
+                        ("the packages know the running kernel", AMONG.format(
+                            re.escape(system.release))),
                         ("the modules are unloaded", "^@unloaded$")):
         yield done(f"{name}: booted: {what}", outcome.output, outcome.status, words)
     # nbq top comes to waits that have begun.
@@ -163,7 +190,9 @@ def install_cases(name, system, first, consumer):
     """The packages and a consumer's are installed: DKMS builds, signs and installs the modules."""
     text, status = system.run(INSTALL.format(named(first)) + "; dkms status")
     yield done(f"{name}: apt installs the packages, DKMS builds the modules", text, status,
-               built_by_dkms(system.release, "nbqlock", version()))
+               built_by_dkms(system.release, "nbqlock", version()),
+               NOT_AMONG.format(re.escape(system.release)))
+    yield Case(f"{name}: none of DKMS's commands failed", "bad exit status" not in text, text)
     # With DKMS's key: where the firmware has Secure Boot, a kernel with that key loads them.
     text, status = system.run(f"modinfo -F sig_id -k {system.release} nbqlock nbqlock_stress")
     yield done(f"{name}: the modules are signed", text, status, r"\APKCS#7\nPKCS#7$")
@@ -175,14 +204,53 @@ def install_cases(name, system, first, consumer):
                built_by_dkms(system.release, "nbq-example", "1.0"), "^nbqlock$")
 
 
-def system_cases(name, system, first, second, consumer):
+def as_before(name, system, before):
+    after = system.files()
+    changes = [f"left: {path}" for path in sorted(after - before)] + \
+        [f"gone: {path}" for path in sorted(before - after)]
+    return Case(f"{name}: the system is as it was before", not changes, "\n".join(changes))
+
+
+def rpm_cases(name, system, rpms, before):
+    """The RPMs of DKMS's kind: (this version, the next, that again with another release)."""
+    name = f"{name}: RPM"
+    system.put(rpms, PACKAGES)
+    for what, path, number in zip(("installed", "upgraded", "upgraded to the same version"), rpms,
+                                  (version(), next_version(), next_version())):
+        text, status = system.run(RPM.format(f"-U {named([path])}") + "dkms status")
+        yield done(f"{name}: {what}: DKMS builds the modules", text, status,
+                   built_by_dkms(system.release, "nbqlock", number),
+                   NOT_AMONG.format(re.escape(system.release)))
+    text, status = system.run(f"dkms status{RPM.format('-e nbqlock-dkms')}dkms status")
+    yield done(f"{name}: there was one version, and it is removed", text, status,
+               rf"\Anbqlock[^\n]*{re.escape(next_version())}(?!(.|\n)*^nbqlock)")
+    yield as_before(name, system, before)
+
+
+def make_install_cases(name, system, before):
+    """make install in the running system, so to speak: its depmod, its folders."""
+    name = f"{name}: make install"
+    copy = FOLDER / "nbqlock"
+    shutil.rmtree(copy, ignore_errors=True)
+    copy_project(copy)
+    system.put([copy], "root")
+    text, status = system.run(MAKE_INSTALL.format(release=system.release))
+    yield done(f"{name}: the modules are found, the example is built, nothing is found afterwards",
+               text, status, rf"insmod \S+/{re.escape(system.release)}/updates/nbqlock/nbqlock\.ko",
+               "^@example nbqlock$", "^@gone$")
+    yield as_before(name, system, before)
+
+
+def system_cases(name, system, packages, rpms, consumer):
+    first, second = packages
     system.put([*first, *second, consumer], PACKAGES)
     # Recommended is openssl: without it DKMS signs nothing.
     needs = ", ".join(field(path, name) for path in (*first, consumer)
                       for name in ("Depends", "Recommends") if field(path, name))
     needs = re.sub(r"\bnbqlock-\w+( \([^)]*\))?(, |$)", "", needs).strip(", ")
-    text, status = system.run(f"apt-get -q -y satisfy '{needs}, mokutil'")
-    yield done(f"{name}: what the packages depend on, and mokutil, are installed", text, status)
+    text, status = system.run(f"apt-get -q -y satisfy '{needs}, mokutil, rpm'; "
+                              "rpm --initdb; mkdir /usr/share/licenses")
+    yield done(f"{name}: what the packages depend on, mokutil and rpm are installed", text, status)
     before = system.files()
     yield from install_cases(name, system, first, consumer)
     yield from booted_cases(name, system)
@@ -196,16 +264,17 @@ def system_cases(name, system, first, second, consumer):
     installed = " ".join(field(path, "Package") for path in (*first, consumer))
     text, status = system.run(PURGE.format(installed, installed))
     yield done(f"{name}: the packages are removed and purged", text, status)
-    after = system.files()
-    changes = [f"left: {path}" for path in sorted(after - before)] + \
-        [f"gone: {path}" for path in sorted(before - after)]
-    yield Case(f"{name}: the system is as it was before", not changes, "\n".join(changes))
+    yield as_before(name, system, before)
+    yield from rpm_cases(name, system, rpms, before)
+    yield from make_install_cases(name, system, before)
 
 
 def packages_systems():
     """the packages in fresh systems of Debian 12 and 13: installed, booted, upgraded, purged"""
-    first = build_packages(FOLDER / "first")
-    second = build_packages(FOLDER / "second", next_version(), "-b", "-Pnodoc")
+    packages = (build_packages(FOLDER / "first"),
+                build_packages(FOLDER / "second", next_version(), "-b", "-Pnodoc"))
+    rpms = [build_rpms(FOLDER / f"rpm-{folder}", *words)["nbqlock-dkms"] for folder, *words in
+            (("first",), ("second", next_version()), ("again", next_version(), ".2"))]
     # What is installed of the first and not built of the second stays as it is.
     consumer = build_consumer(FOLDER / "consumer")
     for suite, release in SUITES.items():
@@ -214,6 +283,6 @@ def packages_systems():
         try:
             yield On(TestBed(f"{name}, installed", lambda system=system: system.kernel),
                      "packages")
-            yield from system_cases(name, system, first, second, consumer)
+            yield from system_cases(name, system, packages, rpms, consumer)
         finally:
             remove_system(FOLDER / suite)

@@ -22,8 +22,8 @@ SUITES = {"bookworm": "12", "trixie": "13"}
 # What a system has besides Debian's least: the small kernel for virtual machines.
 INCLUDED = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 # Kept there as files, so that apt installs without a network what the packages depend on.
-FETCHED = ("dkms", "openssl", "python3", "libjs-sphinxdoc", "mokutil", "shim-signed",
-           "grub-efi-amd64-signed")
+FETCHED = ("dkms", "openssl", "python3", "libjs-sphinxdoc", "mokutil", "rpm",
+           "shim-signed", "grub-efi-amd64-signed")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENVIRONMENT = (f"PATH={PATH}", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive")
 LONGEST = 3600			# of a command in a system, in seconds: a limit for hangs

@@ -115,4 +115,4 @@ DKMS := src/nbqlock-$(VERSION)
 install-dkms:
 	umask 022 && for file in $(DKMS_FILES); do \
 		install -D -m 644 $$file $(TO)/$(DKMS)/$$file || exit; done
-	install -m 755 tools/packages/install/keep-symvers $(TO)/$(DKMS)
+	install -m 755 $(addprefix tools/packages/install/, keep-symvers built-for) $(TO)/$(DKMS)

@@ -13,6 +13,8 @@ FILES = {
     "dkms.conf": '# /usr/src/nbqlock-1.2.0, then nbqlock/1.2.0.\nPACKAGE_VERSION="1.2.0"\n',
     "debian/changelog": "nbqlock (1.2.0-1~bpo12+1) unstable; urgency=low\n\n"
                         "nbqlock (1.1.0-1) unstable; urgency=low\n",
+    "tools/packages/recipes/nbqlock.spec": "Name:           nbqlock\nVersion:        1.2.0\n",
+    "tools/packages/recipes/PKGBUILD": "pkgbase=nbqlock\npkgver=1.2.0\n",
 }
 
 
@@ -24,7 +26,7 @@ class VersionsTest(InFolder):
 
     def test_one_version_everywhere(self):
         self.assertEqual({version for _, version in stated(self.folder)}, {"1.2.0"})
-        self.assertEqual(len(stated(self.folder)), 8)
+        self.assertEqual(len(stated(self.folder)), 10)
         self.assertEqual(disagreements(self.folder), "")
         self.assertEqual(version(self.folder), "1.2.0")
 
