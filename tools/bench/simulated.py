@@ -12,7 +12,7 @@ import threading
 from measure.testbeds import TESTBEDS, SIMULATED
 from simulate import program
 from testbed.building import digest
-from testbed.common import cores
+from testbed.common import cores, ends_with_us
 from testbed.driver import BROKEN, LockType
 from testbed.stress import SPARE_SECONDS
 
@@ -62,7 +62,7 @@ class Processes:
             if self.over:
                 return None, ""
             # Ctrl-C at a terminal goes to the parent of the processes, which ends them.
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
+            process = subprocess.Popen(ends_with_us(command), stdin=subprocess.DEVNULL, text=True,
                                        errors="replace", stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=True)
             self.there.add(process)

@@ -7,7 +7,7 @@ from pathlib import Path
 import signal
 
 from measure.scenario import MOST_ROUNDS
-from testbed.common import INSTALLED, positive
+from testbed.common import ENDING, INSTALLED, positive
 
 __all__ = ["add", "add_modules", "positive", "rounds", "seconds", "undisturbed"]
 
@@ -51,10 +51,9 @@ def seconds(text):
 @contextlib.contextmanager
 def undisturbed():
     """No signal ends the writing of what took long to measure."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    before = [signal.signal(number, signal.SIG_IGN) for number in ENDING]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before):
+        for number, handler in zip(ENDING, before):
             signal.signal(number, handler)

@@ -13,7 +13,7 @@ import time
 
 from ci.common import clean_guest, done
 from testbed.building import kill_group
-from testbed.common import Failure, Unavailable
+from testbed.common import Failure, Unavailable, ends_with_us
 from testbed.dialogue import await_text
 from testbed.systems import DiskMachine
 
@@ -100,11 +100,11 @@ class SecureBootMachine(DiskMachine):
         initrd = self.folder / "no-initrd"
         initrd.touch()
         with open(os.devnull, "wb") as nothing:
-            words = [str(word) for word in
-                     self.command(self.folder, initrd, 1, [], nothing.fileno())]
-            process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, start_new_session=True,
-                                       pass_fds=[nothing.fileno()], bufsize=0)
+            words = self.command(self.folder, initrd, 1, [], nothing.fileno())
+            process = subprocess.Popen(ends_with_us(words), stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       start_new_session=True, pass_fds=[nothing.fileno()],
+                                       bufsize=0)
         try:
             answer(process, enrolment(password))
         finally:

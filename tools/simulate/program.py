@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from testbed.building import compiler_identity, digest, locked
-from testbed.common import PROJECT, Failure, Unavailable, cores
+from testbed.common import PROJECT, Failure, Unavailable, answer_of, cores
 
 HERE = Path(__file__).resolve().parent
 SHIM = HERE.parent / "shim"
@@ -47,13 +47,11 @@ def own_files(source):
 
 def compile_one(source, objects, path, more):
     built = objects / f"{path.stem}.o"
-    done = subprocess.run(
+    text, status = answer_of(
         ["gcc", *FLAGS, *more, f"-I{HERE}", f"-I{HERE}/shim", f"-I{SHIM}", f"-I{SHIM}/fiber",
-         f"-I{source}", "-c", "-o", built, path],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False)
-    if done.returncode:
-        raise Failure(f"the simulation does not compile: {path}\n{done.stdout}")
+         f"-I{source}", "-c", "-o", built, path])
+    if status:
+        raise Failure(f"the simulation does not compile: {path}\n{text}")
     return built
 
 
@@ -90,11 +88,9 @@ def built_in(source, folder):
     with ThreadPoolExecutor(cores()) as pool:
         built = list(pool.map(lambda job: compile_one(source, objects, *job), jobs))
     unfinished = folder / ".simulate"
-    done = subprocess.run(["gcc", "-no-pie", "-o", unfinished, *built, "-lpthread", "-lm"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode:
-        raise Failure(f"the simulation does not link\n{done.stdout}")
+    text, status = answer_of(["gcc", "-no-pie", "-o", unfinished, *built, "-lpthread", "-lm"])
+    if status:
+        raise Failure(f"the simulation does not link\n{text}")
     return unfinished
 
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
-from testbed.common import Failure, Unavailable, cores, output_of, say
+from testbed.common import Failure, Unavailable, bound, cores, output_of, say
 
 SELFTESTS = "tools/testing/selftests/bpf"	# in a kernel's source
 BTF = ".tmp_vmlinux1.btf.o"	# in the folder of a kernel's build
@@ -50,7 +50,8 @@ def tool(name):
 def done(*command, output=None):
     """Run a command, its output to a file."""
     words = [str(word) for word in command]
-    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    result = subprocess.run(**bound(words), stdin=subprocess.DEVNULL, capture_output=True,
+                            check=False)
     if result.returncode:
         raise Failure(f"{' '.join(words)}: {result.stderr.decode(errors='replace')}")
     if output:

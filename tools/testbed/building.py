@@ -15,8 +15,8 @@ import subprocess
 import tempfile
 import time
 
-from testbed.common import (PROGRESS_SECONDS, PROJECT, Failure, Unavailable, fit_for_kbuild,
-                            output_of, say)
+from testbed.common import (HELD, PROGRESS_SECONDS, PROJECT, Failure, Unavailable, bound,
+                            fit_for_kbuild, output_of, say)
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
 CACHE_MARK = ".nbqlock-cache"	# in every folder of the cache
@@ -88,9 +88,8 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
     next_line = started + PROGRESS_SECONDS
     size, spoke = 0, started
     with open(log, "ab") as output:
-        process = subprocess.Popen([str(word) for word in command],
-                                   stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, cwd=cwd,
+        process = subprocess.Popen(**bound(command, group=True), stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT, cwd=cwd,
                                    env={**os.environ, **(env or {})},
                                    start_new_session=True)
         try:
@@ -220,7 +219,11 @@ def locked(path, what):
         except BlockingIOError:
             say(f"waiting for another process that uses {what}")
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        HELD.add(handle.fileno())
+        try:
+            yield
+        finally:
+            HELD.remove(handle.fileno())
 
 
 def digest(*parts):

@@ -5,6 +5,7 @@ import argparse
 import os
 from pathlib import Path
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,14 +72,17 @@ def guest_cpus(a_core=1):
 
 # Programs' entry
 
+# Signals that end a tool: it ends what it has started, and puts a terminal back.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
 def main(body):
     """Run a tool's body: its return value is the exit status."""
     def stop(_number, _frame):
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGHUP, stop)
+    for number in ENDING:
+        signal.signal(number, stop)
     try:
         if not INSTALLED:
             fit_for_kbuild(PROJECT, "this folder")
@@ -104,6 +108,34 @@ def setup(*words):
 
 # Processes
 
+# Of the lock files that this process holds: descriptors.
+HELD = set()
+# A make whose parent make is killed may wait for ever for a job that it may start: all have to go.
+WHOLE_GROUP = 'trap "kill -KILL 0" TERM; env --default-signal=INT,QUIT "$@" & wait $!'
+
+
+def ends_with_us(command, group=False):
+    """A command as words; it is killed when this process ends, in whatever way.
+
+    group: it leads a process group, which ends with it.
+    """
+    words = [str(word) for word in command]
+    if not shutil.which("setpriv"):
+        return words
+    if group:
+        return ["setpriv", "--pdeathsig", "TERM", "--", "sh", "-c", WHOLE_GROUP, "sh", *words]
+    return ["setpriv", "--pdeathsig", "KILL", "--", *words]
+
+
+def bound(command, group=False):
+    """The first arguments for subprocess of a command that writes what this process has locked.
+
+    When a builder is killed (out of memory, kill -9), its children go on writing for a while. They
+    inherit the locks, so that the next builder starts after the last of them has ended.
+    """
+    return {"args": ends_with_us(command, group), "pass_fds": tuple(HELD)}
+
+
 def output_of(command, **options):
     """A command's standard output; None if it cannot be run or fails."""
     try:
@@ -117,7 +149,7 @@ def output_of(command, **options):
 
 def answer_of(command, env=None, **options):
     """(what a command says, errors too; its exit status). env: beside this process's own."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run(**bound(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
                           env={**os.environ, **(env or {})}, **options)
     return done.stdout, done.returncode

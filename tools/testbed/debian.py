@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from testbed.building import cache_folder, cached, digest, is_sealed, locked, run_logged
-from testbed.common import Failure, Unavailable, output_of, say
+from testbed.common import Failure, Unavailable, bound, output_of, say
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -160,7 +160,7 @@ class PrivateApt:
                        log, "fetching " + ", ".join(packages), progress=size,
                        cwd=fetched)
             for package in sorted(Path(fetched).glob("*.deb")):
-                subprocess.run(["dpkg", "-x", package, destination], check=True)
+                subprocess.run(**bound(["dpkg", "-x", package, destination]), check=True)
                 package.unlink()
 
 

@@ -21,7 +21,8 @@ import tempfile
 import time
 
 from testbed.building import cache_folder, kill_group, memory_environment
-from testbed.common import BUILD, Failure, Unavailable, MOST_CPUS, guest_cpus, say
+from testbed.common import (BUILD, Failure, Unavailable, MOST_CPUS, ends_with_us, guest_cpus,
+                            say)
 from testbed.complaints import COMPLAINTS, complaints, without_known
 from testbed.initramfs import guest_files, initramfs
 
@@ -453,11 +454,8 @@ def start_guest(machine, command, log, cpus=None, timeout=DEFAULT_TIMEOUT, appen
 def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
     """Start the machine and feed the stream. Returns (how it hung, powered off)."""
     ours, theirs = os.pipe()
-    words = [str(word) for word in
-             machine.command(folder, initrd, cpus, append, theirs)]
     # A guest that spins must not outlive its parent.
-    if shutil.which("setpriv"):
-        words = ["setpriv", "--pdeathsig", "KILL", "--", *words]
+    words = ends_with_us(machine.command(folder, initrd, cpus, append, theirs))
     with open(log, "wb") as console:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=console,
                                    stderr=subprocess.STDOUT, pass_fds=[theirs],

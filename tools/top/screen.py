@@ -4,6 +4,7 @@
 import os
 import select
 import shutil
+import signal
 import sys
 import termios
 import time
@@ -40,11 +41,12 @@ class Plain:
 
 
 class Terminal:
-    """The alternate screen; the terminal is as before at the end."""
+    """The alternate screen; at the end, and while it is stopped (Ctrl-Z), all is as before."""
 
     def __init__(self):
         self.input = sys.stdin.fileno() if sys.stdin.isatty() else None
         self.before = None
+        self.lines = ()
 
     @property
     def rows(self):
@@ -53,21 +55,46 @@ class Terminal:
     def __enter__(self):
         if self.input is not None:
             self.before = termios.tcgetattr(self.input)
-            tty.setcbreak(self.input)
-        self.put(ENTER + CLEAR)
+        self.enter()
         return self
 
     def __exit__(self, *_):
+        self.leave()
+
+    def enter(self):
+        if self.before:
+            tty.setcbreak(self.input)
+        self.put(ENTER + CLEAR)
+        # Without job control it is ignored, and stays so.
+        if signal.getsignal(signal.SIGTSTP) == signal.SIG_DFL:
+            signal.signal(signal.SIGTSTP, self.stop)
+
+    def leave(self):
+        if signal.getsignal(signal.SIGTSTP) == self.stop:
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         self.put(LEAVE)
         if self.before:
             termios.tcsetattr(self.input, termios.TCSADRAIN, self.before)
 
+    def stop(self, *_):
+        """Ctrl-Z: hand the terminal back, stop, and draw anew when this goes on."""
+        self.leave()
+        os.kill(os.getpid(), signal.SIGTSTP)
+        self.enter()
+        self.show(self.lines)
+
     @staticmethod
     def put(text):
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        # stop() writes, too, and a write cannot begin within another.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTSTP])
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTSTP])
 
     def show(self, lines):
+        self.lines = lines
         size = shutil.get_terminal_size()
         lines = [*lines, "", KEYS][:size.lines - 1]
         self.put(HOME + "".join(line[:size.columns] + LINE_END + "\r\n" for line in lines) +

@@ -5,7 +5,7 @@ from pathlib import Path
 import subprocess
 
 from testbed.building import cache_folder, cached, digest, file_hash, locked
-from testbed.common import BUILD, PROJECT, Failure
+from testbed.common import BUILD, PROJECT, Failure, answer_of
 from testbed.kernel_copy import hunks_of, patched
 from testbed.source import get_source
 from locktorture.runs import with_lines
@@ -23,10 +23,9 @@ def unifdef_of(tree):
         raise Failure(f"{tree} has no scripts/unifdef.c, which resolves conditions")
 
     def make(folder):
-        done = subprocess.run(["gcc", "-O1", "-w", "-o", folder / "unifdef", source], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        if done.returncode:
-            raise Failure(f"gcc cannot compile {source}:\n{done.stdout}")
+        text, status = answer_of(["gcc", "-O1", "-w", "-o", folder / "unifdef", source])
+        if status:
+            raise Failure(f"gcc cannot compile {source}:\n{text}")
         return ["unifdef"]
 
     return cached(cache_folder("unifdef") / digest(file_hash(source)), make) / "unifdef"

@@ -9,7 +9,7 @@ import subprocess
 
 from bench.others import FILE_SYSTEMS
 from testbed.building import kill_group
-from testbed.common import Failure
+from testbed.common import Failure, ends_with_us
 from testbed.dialogue import await_text
 from testbed.guest import Outcome, QemuMachine, keep_failed, log_file
 from testbed.parts import Part
@@ -198,7 +198,7 @@ class DebianBoot(Boot):
     def converse(self, words, timeout, **options):
         """Start the machine by a command; what went wrong, or nothing."""
         self.process = subprocess.Popen(
-            [str(word) for word in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            ends_with_us(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True, bufsize=0, **options)
         try:
             self.visit(timeout)

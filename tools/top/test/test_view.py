@@ -3,7 +3,11 @@ import argparse
 import contextlib
 import io
 import os
+from pathlib import Path
 import pty
+import select
+import signal
+import sys
 import unittest
 from unittest import mock
 
@@ -13,6 +17,7 @@ from top.counts import Histograms
 from top.test import samples
 from top.view import SORTS, View
 
+TOOLS = Path(__file__).resolve().parents[2]
 HANGS = 600			# seconds after which a test has hung, on any machine
 A, B = "a_lock+0x0/0x8 [drv]", "b_lock+0x0/0x8 [drv]"
 
@@ -116,6 +121,80 @@ class TestScreens(unittest.TestCase):
             self.assertEqual(screen.termios.tcgetattr(slave), before)
         self.assertTrue(out.getvalue().startswith(screen.ENTER))
         self.assertTrue(out.getvalue().endswith(screen.LEAVE))
+
+
+# A shell's part: the job has a process group of its own, in the foreground of the terminal.
+SHELL = """
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.fork()
+if not job:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    sys.path.insert(0, sys.argv[1])
+    from testbed.common import main
+    from top.screen import Terminal
+    from time import monotonic
+    def body():
+        with Terminal() as terminal:
+            terminal.show(["the view"])
+            for key in terminal.keys(monotonic() + 600):
+                pass
+    main(body)
+while True:
+    _, status = os.waitpid(job, os.WUNTRACED)
+    os.tcsetpgrp(0, os.getpgrp())
+    print("ended" if not os.WIFSTOPPED(status) else "stopped", flush=True)
+    if not os.WIFSTOPPED(status):
+        break
+    os.read(0, 1)
+    os.tcsetpgrp(0, job)
+    os.kill(job, signal.SIGCONT)
+"""
+
+
+class TestSignals(unittest.TestCase):
+    def setUp(self):
+        self.process, self.terminal = pty.fork()
+        if not self.process:
+            os.execv(sys.executable, [sys.executable, "-c", SHELL, str(TOOLS)])
+        self.addCleanup(os.close, self.terminal)
+        self.addCleanup(os.waitpid, self.process, 0)
+        self.addCleanup(os.kill, self.process, signal.SIGKILL)
+        self.said = ""
+
+    def said_until(self, word):
+        """What the terminal has got up to a word."""
+        while word not in self.said:
+            self.assertTrue(select.select([self.terminal], [], [], HANGS)[0], self.said)
+            self.said += os.read(self.terminal, 4096).decode()
+        found, _, self.said = self.said.partition(word)
+        return found + word
+
+    def has_echo(self):
+        return bool(screen.termios.tcgetattr(self.terminal)[3] & screen.termios.ECHO)
+
+    def test_a_stop_hands_the_terminal_back_and_goes_on_with_the_view(self):
+        self.said_until(screen.KEYS)
+        self.assertFalse(self.has_echo())
+        os.write(self.terminal, b"\x1a")		# Ctrl-Z
+        self.assertIn(screen.LEAVE, self.said_until("stopped"))
+        self.assertTrue(self.has_echo())
+        os.write(self.terminal, b"\n")
+        again = self.said_until(screen.KEYS)
+        self.assertIn(screen.ENTER, again)
+        self.assertIn("the view", again)
+        self.assertFalse(self.has_echo())
+        os.write(self.terminal, b"q")
+        self.said_until("ended")
+        self.assertTrue(self.has_echo())
+
+    def test_a_signal_that_ends_it_leaves_the_terminal_as_it_was(self):
+        self.said_until(screen.KEYS)
+        os.write(self.terminal, b"\x1c")		# Ctrl-\\
+        self.assertIn(screen.LEAVE, self.said_until("ended"))
+        self.assertTrue(self.has_echo())
 
 
 class TestCommand(unittest.TestCase):

@@ -7,6 +7,7 @@ import subprocess
 import threading
 
 from testbed.building import kill_group
+from testbed.common import ends_with_us
 
 
 # The time of a core, whatever else the machine does: that of the shell, and of what it has run.
@@ -40,11 +41,11 @@ class Processes:
             if self.stopped:
                 raise Stopped
             limit = "unlimited" if seconds is None else str(seconds)
-            process = subprocess.Popen(["sh", "-c", TIMED, limit, *command],
-                                       env={**os.environ, **(environment or {})},
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True, errors="replace",
-                                       start_new_session=True)
+            process = subprocess.Popen(
+                ends_with_us(["sh", "-c", TIMED, limit, *command], group=True),
+                env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
+                start_new_session=True)
             self.running.add(process)
         try:
             output, _ = process.communicate()
