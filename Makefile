@@ -32,32 +32,32 @@ clean:
 	@if [ -e tools/verification/host/Makefile ]; then $(MAKE) -C tools/verification/host clean; fi
 
 run:
-	@tools/setup run -- tools/nbq stress $(STRESS_OPTIONS)
+	@tools/nbq stress $(STRESS_OPTIONS)
 
 bench:
-	@tools/setup bench -- tools/nbq bench $(if $(filter-out 0,$(QUICK)),--quick) $(BENCH_OPTIONS)
+	@tools/nbq bench $(if $(filter-out 0,$(QUICK)),--quick) $(BENCH_OPTIONS)
 
 check:
-	@tools/setup check -- tools/check $(CHECK_OPTIONS)
+	@tools/check $(CHECK_OPTIONS)
 
 check-all:
-	@tools/setup check-all -- tools/check --all $(CHECK_OPTIONS)
+	@tools/check --all $(CHECK_OPTIONS)
 
 verify:
-	@tools/setup verify -- tools/nbq verify
+	@tools/nbq verify
 
 mutate:
-	@tools/setup mutate -- $(if $(MUTATE_OPTIONS),tools/verification/mutate/mutate \
+	@$(if $(MUTATE_OPTIONS),tools/setup python -- tools/verification/mutate/mutate \
 		$(MUTATE_OPTIONS),tools/nbq verify mutants)
 
 docs:
-	@tools/setup docs -- tools/nbq docs
+	@tools/nbq docs
 
 series:
-	@tools/setup series -- tools/nbq series $(SERIES_OPTIONS)
+	@tools/nbq series $(SERIES_OPTIONS)
 
 deb:
-	@tools/setup deb -- tools/nbq deb
+	@tools/nbq deb
 
 include tools/packages/install/install.mk
 

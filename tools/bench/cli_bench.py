@@ -12,7 +12,7 @@ from measure.progress import Progress, clock, counted
 from bench.places import place_on
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
-from testbed.common import PROJECT, Failure, cores, say, setup
+from testbed.common import PROJECT, Failure, cores, folder_can_be_written, say, setup
 from testbed.modules import user_sources
 
 RESULTS = PROJECT / "results"
@@ -208,7 +208,12 @@ def run(options):
     if not plans:
         raise Failure("there is no scenario to run")
     check_modules(options.module, plans)
-    result_folder.must_be_writable(options.out)
+    folder_can_be_written(options.out)
+    for plan in plans:
+        testbed = TESTBEDS[plan.testbed]
+        # Other modules register other lock types.
+        others = [word.removeprefix("-") for word in plan.locks if options.module]
+        plan.check([*testbed.locks, *others], testbed.most_cpus, testbed.meaning)
     if options.share:
         results.must_not_be(options.share)
     setup("bench")

@@ -2,19 +2,10 @@
 """A new folder for the results of a run of several scenarios."""
 
 import datetime
-import os
 from pathlib import Path
 
 from measure.results import as_csv, as_json, commit, write_new
 from testbed.common import Failure
-
-
-def must_be_writable(folder):
-    """Refuse early where new_folder() would fail: the first part that is there decides."""
-    there = next(part for part in (Path(folder).absolute(), *Path(folder).absolute().parents)
-                 if part.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise Failure(f"cannot write to {folder}: {there} is no folder to write to")
 
 
 def write_scenario(folder, result):

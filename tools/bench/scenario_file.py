@@ -179,8 +179,8 @@ class Section:
             raise self.failure(key, failure) from None
         text = joined(self.keys[key] if text is None else text)
         if not parameters.good_value(key, text, self.scenario.parameters):
-            takes = f": it takes {parameters.TAKES[key]}" if key in parameters.TAKES else ""
-            raise self.failure(key, f"does not take \"{text}\"{takes}")
+            takes = parameters.takes(key, self.scenario.parameters)
+            raise self.failure(key, f"does not take \"{text}\": it takes {takes}")
         return number_or_word(text)
 
     def cpus(self, key, text):

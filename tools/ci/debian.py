@@ -7,14 +7,14 @@ from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS
                        Case, claim_cases, clean_guest, guest_report, made_cases, run_case,
                        stock_kernel, unload_case)
 from ci.kernel_table import runs_on
-from ci.stress import COMPARATORS, MIXED, alike, survives
+from ci.stress import MIXED, alike, survives
 from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                                interrupted, left_behind, legitimate, needs)
 from testbed.guest import QemuMachine, TwoSockets
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME
 from testbed.shapes import stock_runs
-from testbed.driver import OURS, Run, grows, listed
+from testbed.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
 from testbed.stress import Unseen, read_runs, reloaded, run_stress, until_seen
 from testbed.tracing import cost_claims, traced_claims
 
@@ -32,11 +32,8 @@ def has_grown(run):
     return run.counted and "a pool has grown without need"
 
 
-# It came with Linux 6.15.
-NEW_LOCKS = ("rqspinlock",)
 # Of ours. (name, ms, judge)
 STOCK_RUNS = (("usual", 1500, needs("acquisitions")), ("small", 1000, has_grown))
-STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in NEW_LOCKS)
 # Those in which abandoned nodes are left to others.
 QUEUES_TO_ABANDON = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
 # ((name of a patience, settings), ms, lock types)

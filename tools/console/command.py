@@ -21,7 +21,7 @@ from pathlib import Path
 from bench import exceeding
 from bench.figure import STYLES
 from measure.results import commit
-from testbed.common import columns, cores, positive, say, setup
+from testbed.common import can_be_written, columns, cores, positive, say, setup
 from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt
 
@@ -46,6 +46,8 @@ CPU-minutes.""")
     options = parser.parse_args()
     if options.figure and options.figure.suffix not in (".svg", ".png"):
         parser.error(f"--figure {options.figure}: .svg or .png")
+    if options.figure:
+        can_be_written(options.figure)
     return options
 
 

@@ -11,7 +11,7 @@ from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
 from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, undisturbed
 from measure.here import FOLDER, HerePlace
 from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
-                         number_or_word)
+                         number_or_word, takes)
 from measure.progress import Progress, counted
 from measure.runner import Job, well
 from measure.scenario import Plot, Scenario
@@ -55,20 +55,22 @@ def patience(text):
     return number_or_word(text)
 
 
-def setting(text):
-    """FILE=VALUE, as (file, value)."""
+def setting(text, instead=None):
+    """FILE=VALUE, as (file, value). instead: options, {name: in whose place}."""
+    instead = instead or INSTEAD
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text} is not FILE=VALUE")
-    if name in INSTEAD:
-        raise argparse.ArgumentTypeError(f"{name} is set by {INSTEAD[name]}")
+    if name in instead:
+        raise argparse.ArgumentTypeError(f"{name} is set by {instead[name]}")
     if name not in DRIVER and name not in SIMULATION:
         raise argparse.ArgumentTypeError(f"the driver has no file {name} to set; it has "
                                          f"{', '.join(name for name in DRIVER)}")
     value = " ".join(value.split())
     if not any(name in parameters and good_value(name, value, parameters)
                for parameters in (DRIVER, SIMULATION)):
-        raise argparse.ArgumentTypeError(f"{name} does not take \"{value}\"")
+        raise argparse.ArgumentTypeError(f"{name} does not take \"{value}\", it takes "
+                                         f"{takes(name, DRIVER if name in DRIVER else SIMULATION)}")
     return name, number_or_word(value)
 
 
@@ -164,7 +166,8 @@ def plan_of(name, options, place, words, load, sweep):
 def default_cpus(options, place):
     if options.here:
         return [place.most_cpus]
-    return SIMULATED_CPUS if place.name == SIMULATED else [guest_cpus(), guest_cpus(4)]
+    return SIMULATED_CPUS if place.name == SIMULATED else \
+        [min(cpus, place.most_cpus) for cpus in (guest_cpus(), guest_cpus(4))]
 
 
 def load_of(place, load, length=None):
@@ -181,16 +184,22 @@ def names(place):
     return [lock.name for lock in place.types]
 
 
-def locks(options, place):
-    """The words of --locks; by default those of LOCKS that the driver has, and other modules'."""
-    there = names(place)
+def chosen_locks(options, testbed, there):
+    """The words of --locks, which must be there."""
     words = [word for words in options.locks or [] for word in words.split(",")]
-    words = locks_on(words, place.name)
+    words = locks_on(words, testbed)
     for word in words:
         if word != "all" and word not in there:
             raise Failure(f"there is no lock type \"{word}\"; there are {', '.join(there)}")
-    return words or [*(name for name in locks_on(LOCKS, place.name) if name in there),
-                     *(lock.name for lock in place.types if not lock.is_own)]
+    return words
+
+
+def locks(options, place):
+    """The words of --locks; by default those of LOCKS that the driver has, and other modules'."""
+    there = names(place)
+    return chosen_locks(options, place.name, there) or \
+        [*(name for name in locks_on(LOCKS, place.name) if name in there),
+         *(lock.name for lock in place.types if not lock.is_own)]
 
 
 # What to print
@@ -290,15 +299,25 @@ def check(options):
         raise Failure("--figure: the simulation has no histograms")
     for folder in options.module:
         user_sources(folder)
-    testbed = "uml" if options.here else options.testbed
-    for name, value in [*options.set, *(("patience_ns", each) for each in
-                                        options.patience or [])]:
-        check_known(name, TESTBEDS[testbed].parameters)
-        if not good_value(name, str(value), TESTBEDS[testbed].parameters):
-            raise Failure(f"{name} does not take \"{value}\" there")
+    name = "uml" if options.here else options.testbed
+    testbed = TESTBEDS[name]
+    for parameter, value in [*options.set, *(("patience_ns", each) for each in
+                                             options.patience or [])]:
+        check_known(parameter, testbed.parameters)
+        if not good_value(parameter, str(value), testbed.parameters):
+            raise Failure(f"{parameter} does not take \"{value}\" there, it takes "
+                          f"{takes(parameter, testbed.parameters)}")
     for words in options.locks or []:
         if not re.fullmatch(r"\w+(,\w+)*", words):
             raise Failure(f"--locks {words}: takes names with commas between them, or all")
+    if options.here:
+        return
+    # Other modules register other lock types.
+    if not options.module:
+        chosen_locks(options, name, testbed.locks)
+    if max(options.cpus or [1]) > testbed.most_cpus:
+        raise Failure(f"--cpus {max(options.cpus)}: {testbed.meaning} has {testbed.most_cpus} at "
+                      "most")
 
 
 def place_for(options):

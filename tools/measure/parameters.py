@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The parameters of a run: of the stress driver, of the host, of the simulation."""
 
-import math
 from pathlib import Path
 import re
 
@@ -70,23 +69,52 @@ MACHINE = {"sockets": 1, "costs": "a"}
 
 COSTS = Path(__file__).resolve().parents[1] / "simulate/costs"	# the cost tables
 
-# From the least to the most; of simulated time a run of which takes hours.
-RANGES = {HOST_BUSY: (0, MOST_BUSY), "threads": (1, math.inf), "duration_ms": (1, 3600000),
-          "duration_us": (1, 10000000)}
+# From the least to the most: those of the driver (nbqlock/stress/parameters.c), and of the host.
+SECOND_NS, HOUR_MS, WORD = 10 ** 9, 3600000, 2 ** 32 - 1
+RANGES = {
+    HOST_BUSY: (0, MOST_BUSY), "threads": (1, 4096), "duration_ms": (1, HOUR_MS),
+    "seed": (0, 2 ** 64 - 1), "sample_every": (0, WORD), "cs_ns": (0, SECOND_NS // 100),
+    "ncs_ns": (0, SECOND_NS), "impatient_permille": (0, 1000), "backoff_ns": (1, SECOND_NS),
+    "backoff_max_ns": (1, SECOND_NS), "stall_every": (0, WORD),
+    "stall_ns": (0, SECOND_NS // 10), "interval_ns": (10000, SECOND_NS),
+    "shuffle_ms": (0, HOUR_MS), "hotplug_ms": (0, HOUR_MS), "suspend_every_ns": (0, SECOND_NS),
+    "suspend_ns": (0, SECOND_NS // 100), "stutter_ms": (0, 10000), "log_ms": (0, HOUR_MS)}
+# A run of so much simulated time takes hours.
+SIMULATED_RANGES = {"duration_us": (1, 10000000), "impatient_permille": (0, 1000)}
 
-# What a parameter takes, where its name does not say it.
-TAKES = {HOST_BUSY: f"whole processes for each core of the host, 0 to {MOST_BUSY}"}
+
+def range_of(parameter, parameters):
+    return (SIMULATED_RANGES if parameters is SIMULATION else RANGES).get(parameter)
+
+
+def takes(parameter, parameters):
+    """What a parameter takes, in words."""
+    if parameter == HOST_BUSY:
+        return f"whole processes for each core of the host, 0 to {MOST_BUSY}"
+    if parameter == "costs":
+        return ", ".join(cost_tables())
+    if found := range_of(parameter, parameters):
+        return f"a number from {found[0]} to {found[1]}"
+    pattern = parameters[parameter]
+    words = {NUMBER: "a number", "[01]": "0 or 1", "[12]": "1 or 2", "[1-8]": "1 to 8",
+             DRIVER["contexts"]: "some of task, softirq, hardirq, nmi"}
+    return words.get(pattern) or \
+        pattern.replace(A_CPU, "N*cpus").replace(NUMBER, "N").replace("|", ", ")
+
+
+def cost_tables():
+    return sorted(path.stem for path in COSTS.glob("*.ini"))
 
 
 def good_value(parameter, text, parameters=None):
     """Whether a parameter's value looks right."""
-    if not re.fullmatch((parameters or DRIVER)[parameter], text):
+    parameters = parameters or DRIVER
+    if not re.fullmatch(parameters[parameter], text):
         return False
     if parameter == "costs":
-        return text in [path.stem for path in COSTS.glob("*.ini")]
-    if parameter in RANGES:
-        least, most = RANGES[parameter]
-        return least <= int(text) <= most
+        return text in cost_tables()
+    if found := range_of(parameter, parameters):
+        return not text.isdigit() or found[0] <= int(text) <= found[1]
     low, _, high = text.partition("-")
     return not high or not high.isdigit() or int(low) <= int(high)
 

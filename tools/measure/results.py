@@ -19,7 +19,7 @@ from typing import NamedTuple
 from measure import scenario as scenarios
 from measure.hardware import hardware
 from measure.testbeds import SIMULATED
-from testbed.common import PROJECT, Failure, cores, output_of
+from testbed.common import PROJECT, Failure, can_be_written, cores, output_of
 
 FORMAT = 1
 MACHINE = "machine.json"
@@ -123,8 +123,7 @@ def must_not_be(path):
     path = Path(path)
     if path.exists():
         raise Failure(f"{path} is there already; it is not overwritten")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise Failure(f"cannot write {path}: {path.parent} is no folder to write to")
+    can_be_written(path)
 
 
 # Of a list of three numbers, as a bucket of a histogram is: what json puts between them.

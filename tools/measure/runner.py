@@ -2,7 +2,7 @@
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
 from measure.results import PASS, RunRecord, ScenarioResult
-from testbed.common import Failure, cores
+from testbed.common import cores
 from testbed.driver import Run
 
 
@@ -43,13 +43,9 @@ class Job:
     def __init__(self, scenario, place):
         self.scenario = scenario
         self.place = place
-        self.locks = scenario.lock_names([lock.name for lock in place.types])
-        self.points = scenario.points(scenario.cores(cores()), place.most_cpus)
+        self.locks, self.points = scenario.check([lock.name for lock in place.types],
+                                                 place.most_cpus, place.meaning)
         self.groups = {}	# (number of CPUs, how busy the host is): runs in their order
-        most = max(point["cpus"] for point in self.points)
-        if most > place.most_cpus:
-            raise Failure(f"{scenario.path or scenario.name}: {most} CPUs are more than "
-                          f"{place.meaning} has, {place.most_cpus}")
         for point in self.points:
             self.groups.setdefault(self.group_of(point), [])
         for key, group in self.groups.items():

@@ -13,7 +13,7 @@ from typing import Optional
 from measure import parameters
 from measure.parameters import NUMBER
 from measure.testbeds import SIMULATED, TESTBEDS, stand_in
-from testbed.common import MOST_CPUS, Failure
+from testbed.common import MOST_CPUS, Failure, cores
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's
@@ -182,6 +182,15 @@ class Scenario:
         running = min(point["cpus"], settings.get("cores") or point["cpus"])
         span = settings["duration_us"] + settings.get("warmup_us", 0)
         return (running * span * SECONDS_A_US + SECONDS_A_PROCESS) / cores
+
+    def check(self, locks, most_cpus, meaning):
+        """Refuse lock types and CPUs that a testbed does not have. Returns (locks, points)."""
+        points = self.points(self.cores(cores()), most_cpus)
+        most = max(point["cpus"] for point in points)
+        if most > most_cpus:
+            raise Failure(f"{self.path or self.name}: {most} CPUs are more than {meaning} has, "
+                          f"{most_cpus}")
+        return self.lock_names(locks), points
 
     def lock_names(self, there):
         """The locks to measure, out of those that the driver has."""

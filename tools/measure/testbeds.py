@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from measure import parameters
 from testbed.common import MOST_CPUS
+from testbed.driver import COMPARATORS, OURS, PAPERS, STOCK_LOCKS
 
 SIMULATED = "simulated"
 KERNELS = "kernels"
@@ -12,6 +13,11 @@ KERNELS_X86_64 = "kernels-x86_64"
 KERNELS_OTHERS = "kernels-others"
 WHOLE_KERNELS = (KERNELS, KERNELS_X86_64, KERNELS_OTHERS)
 MOST_SIMULATED_CPUS = 256
+# Of locks that cannot be compiled for the simulation, and of other designs.
+MODELS = ("nbq_spin_sockets", "nbq_spin_pv", "qspinlock", "pv_qspinlock", "virt_spin_lock", "cna",
+          "hmcs", "nbq_arena")
+# Spinlocks of a kernel.
+SPINLOCKS = ("nbq_spin", "qspinlock", "qspinlock_again", "virt_spin_lock")
 # The kernel's own locks cannot be compiled for it: of one there is a model, of the
 # others there is nothing.
 STAND_INS = {"raw_spinlock": "qspinlock"}
@@ -37,26 +43,31 @@ class TestBed(NamedTuple):
 
     meaning: in words. most_cpus: that the machine can have. slowness: how many times longer than
     planned a run may take before it counts as hung. parameters: what a run on it can be told.
+    locks: its lock types, so that a wrong name is refused before anything is built.
     """
     meaning: str
     most_cpus: int
     slowness: float = 5
     parameters: dict = parameters.MEASURED
+    locks: tuple = (*OURS, *COMPARATORS)
 
 
 TESTBEDS = {
     "uml": TestBed("user-mode Linux", MOST_CPUS),
-    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", 16),
-    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", 16),
-    "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction", 1, slowness=20),
+    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", 16, locks=STOCK_LOCKS),
+    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", 16, locks=STOCK_LOCKS),
+    "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction", 1, slowness=20,
+                      locks=STOCK_LOCKS),
     SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel",
-                       MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION),
+                       MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION,
+                       locks=(*OURS, *MODELS, *PAPERS)),
     KERNELS: TestBed("kernels with other spinlocks, in user-mode Linux", MOST_CPUS,
-                     parameters=parameters.LOADED),
+                     parameters=parameters.LOADED, locks=SPINLOCKS),
     KERNELS_X86_64: TestBed("kernels with other spinlocks, x86-64 in QEMU", 16,
-                            slowness=20, parameters=parameters.LOADED),
+                            slowness=20, parameters=parameters.LOADED, locks=SPINLOCKS),
     KERNELS_OTHERS: TestBed("kernels with other spinlocks, in user-mode Linux, under loads that "
-                            "others wrote", MOST_CPUS, parameters=parameters.LOADED_BY_OTHERS),
+                            "others wrote", MOST_CPUS, parameters=parameters.LOADED_BY_OTHERS,
+                            locks=SPINLOCKS[:3]),
 }
 # Those that the stress driver runs on.
 STRESSED = {name: testbed for name, testbed in TESTBEDS.items() if name not in WHOLE_KERNELS}

@@ -48,15 +48,19 @@ class Lock:
                           rf"(?<![\w.>]){self.first}\b")
 
 
+def text_of(path):
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"{path}: {error}") from None
+
+
 class Conversion:
     """What has become of one file."""
 
     def __init__(self, path, lock):
         self.path = Path(path)
-        try:
-            self.before = self.path.read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"{path}: {error}") from None
+        self.before = text_of(path)
         self.after = converted(self.path, lock)
         self.sites = sum(line.startswith("+") and "nbq_spin" in line.lower()
                          for line in self.changes)

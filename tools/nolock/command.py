@@ -19,7 +19,7 @@ once.
 import argparse
 from statistics import median
 
-from testbed.common import columns, cores, positive, say, setup
+from testbed.common import MOST_CPUS, columns, guest_cpus, positive, say, setup
 from testbed.guest import log_excerpt
 from nolock.runs import CONTEXTS, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 from whole_kernel.runs import QEMU, UML
@@ -35,7 +35,7 @@ def parse_arguments():
 The first build of each kernel takes about 5 CPU-minutes.""")
     parser.add_argument("--testbed", choices=(UML, QEMU), default=UML,
                         help="uml, user-mode Linux; qemu, x86-64 in QEMU (default: %(default)s)")
-    parser.add_argument("--cpus", type=positive, default=cores(), metavar="N",
+    parser.add_argument("--cpus", type=positive, default=guest_cpus(), metavar="N",
                         help="CPUs of the guest (default: one for each core, %(default)s)")
     parser.add_argument("--rounds", type=positive, default=5, metavar="N",
                         help="boots of each kernel (default: %(default)s)")
@@ -46,6 +46,8 @@ The first build of each kernel takes about 5 CPU-minutes.""")
     unknown = set(options.loads) - {PAGES, OBJECTS}
     if unknown:
         parser.error(f"no such load: {' '.join(sorted(unknown))}; there are {PAGES}, {OBJECTS}")
+    if options.cpus > MOST_CPUS:
+        parser.error(f"--cpus {options.cpus}: {MOST_CPUS} at most")
     return options
 
 

@@ -8,7 +8,8 @@ import shutil
 import tarfile
 
 from testbed.building import run_logged
-from testbed.common import BUILD, PROJECT, Failure, Unavailable, answer_of, output_of, setup
+from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of,
+                            folder_can_be_written, output_of, setup)
 from testbed.modules import EXAMPLE
 from testbed.source import get_source
 from testbed.versions import set_version, version
@@ -51,10 +52,15 @@ def write_original(tree, path):
         archive.add(tree, tree.name, filter=entry)
 
 
-def empty(folder):
-    """An empty folder; one that other things are in is left alone."""
+def can_be_emptied(folder):
+    """Refuse a folder that other things are in."""
+    folder_can_be_written(folder)
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise Failure(f"{folder} holds other files; name an empty folder")
+
+
+def empty(folder):
+    can_be_emptied(folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / MARK).touch()
@@ -143,6 +149,7 @@ Documentation/install.rst describes them.""")
     parser.add_argument("--output", type=Path, default=FOLDER, metavar="FOLDER",
                         help="where to build them (default: build/deb); it is emptied first")
     options = parser.parse_args()
+    can_be_emptied(options.output)
     setup("deb")
     for package in build_packages(options.output):
         print(package)

@@ -16,7 +16,7 @@ half-written, else whole. Documentation/panic.rst has the results.
 import argparse
 import tempfile
 
-from panic.runs import FATES, TAKEOVER, WAYS, WHOLE, Panics, delays
+from panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
 from testbed.common import columns, positive, say, setup
 from testbed.guest import log_excerpt
 
@@ -28,7 +28,10 @@ def parse_arguments():
     parser.add_argument("--panics", type=positive, default=100, metavar="N",
                         help="number of panics, each after another delay; at most 250 (default: "
                         "%(default)s)")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.panics > STEPS:
+        parser.error(f"--panics {options.panics}: there are {STEPS} delays")
+    return options
 
 
 def table(panics):

@@ -52,6 +52,35 @@ def fit_for_kbuild(folder, what):
     return folder
 
 
+# Before the work, what could not be written after it is refused.
+
+def can_be_written(path):
+    path = Path(path)
+    if path.is_dir():
+        raise Failure(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise Failure(f"cannot write {path}: {path.parent} is no folder to write to")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise Failure(f"cannot write {path}: it may not be changed")
+
+
+def file_to_write(text):
+    """The value of an option."""
+    try:
+        can_be_written(text)
+    except Failure as failure:
+        raise argparse.ArgumentTypeError(str(failure)) from None
+    return Path(text)
+
+
+def folder_can_be_written(folder):
+    """The same of a folder that is yet to be made: the first part that is there decides."""
+    folder = Path(folder).absolute()
+    there = next(part for part in (folder, *folder.parents) if part.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise Failure(f"cannot write to {folder}: {there} is no folder to write to")
+
+
 def columns(rows, right=()):
     """The lines of a table of texts; right: which of its columns end at the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -100,9 +129,19 @@ def main(body):
     sys.exit(status)
 
 
+def run_setup(words):
+    return subprocess.run([PROJECT / "tools/setup", *words], check=False).returncode
+
+
 def setup(*words):
-    """Have tools/setup install what purposes of its list need. words: for it."""
-    if subprocess.run([PROJECT / "tools/setup", *words], check=False).returncode:
+    """Have tools/setup install what purposes of its list need. words: for it.
+
+    The arguments of a command have been checked when it comes to this; what the environment says
+    is checked here, before anything is installed.
+    """
+    from testbed.source import check_environment	# pylint: disable=import-outside-toplevel
+    check_environment()
+    if run_setup(words):
         raise Failure("tools/setup could not install what is missing")
 
 

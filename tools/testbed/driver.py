@@ -8,6 +8,12 @@ from testbed.common import Failure
 
 # Lock types with nbqlock's queue nodes.
 OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
+# What ours are compared with: the locks of papers, and the kernel's own.
+PAPERS = ("tas_b", "tas_b_try", "clh", "mcs", "clh_try", "mcs_try", "clh_nb_paper",
+          "mcs_nb_paper")
+COMPARATORS = ("raw_spinlock", "raw_trylock", "rqspinlock", *PAPERS)
+NEW_LOCKS = ("rqspinlock",)	# of Linux 6.15 and later
+STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in NEW_LOCKS)
 BROKEN = "broken"		# the lock type that must fail
 # In result/histograms, as far as they are not empty.
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "own_overshoot", "away", "handoff", "own_wait",

@@ -90,6 +90,7 @@ class Outcome:
 # Machines: how a kernel is started
 
 EMULATION = "tcg,thread=multi"
+MOST_QEMU_CPUS = 255		# of its PC
 
 
 # Where a CPU of user-mode Linux starts, it runs on a host thread's own stack, near its

@@ -7,9 +7,9 @@ import re
 import sys
 
 from testbed.building import digest
-from testbed.common import Failure, guest_cpus, positive, setup
-from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, QemuMachine, UserModeMachine,
-                           log_excerpt, run_guest)
+from testbed.common import MOST_CPUS, Failure, can_be_written, guest_cpus, positive, setup
+from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, MOST_QEMU_CPUS, QemuMachine,
+                           UserModeMachine, log_excerpt, run_guest)
 from testbed.kernels import debian_kernel, user_mode_kernel
 from testbed.modules import build_modules, build_user, user_sources
 
@@ -83,6 +83,17 @@ def built_files(kernel, folder):
     return {**{name: (content, 0o644) for name, content in made.items()}, **scripts}
 
 
+def check(options, most_cpus):
+    """Refuse what cannot be before anything is installed, built or booted."""
+    if options.cpus > most_cpus:
+        raise Failure(f"--cpus {options.cpus}: the guest takes at most {most_cpus}")
+    read_files(options.file)
+    if options.build:
+        user_sources(options.build)
+    if options.log:
+        can_be_written(options.log)
+
+
 def outcome_of(options, machine, **more):
     """Boot and run the command. more: for run_guest()."""
     files = built_files(machine.kernel, options.build) if options.build else {}
@@ -104,6 +115,7 @@ def run(options, machine):
 
 def body():
     options = parser(__doc__).parse_args()
+    check(options, MOST_CPUS)
     setup("run")
     return run(options, UserModeMachine(user_mode_kernel()))
 
@@ -116,5 +128,6 @@ def debian_body():
     chosen = options.parse_args()
     if not re.fullmatch(r"\d+\.\d+", chosen.series):
         options.error(f"--series {chosen.series}: not of the form 6.12")
+    check(chosen, MOST_QEMU_CPUS)
     setup("debian-guest")
     return run(chosen, QemuMachine(debian_kernel(chosen.series)))

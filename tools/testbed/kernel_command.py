@@ -2,10 +2,11 @@
 """Gets and builds the user-mode kernel, and runs the KUnit suites in it."""
 
 import argparse
+import fnmatch
 import shutil
 
 from testbed.building import CACHE_MARK, cache_root
-from testbed.common import say, setup
+from testbed.common import Failure, say, setup
 from testbed.kernel_copy import built_copy
 from testbed.kernels import user_mode_kernel
 from testbed.source import get_source
@@ -24,7 +25,11 @@ def guest(_options):
 
 
 def kunit(options):
-    from testbed.kunit import MULTIPROCESSOR, run_built_in
+    from testbed.kunit import BUILT_IN_SUITES, MULTIPROCESSOR, SUITES, run_built_in
+    suites = (*SUITES, *BUILT_IN_SUITES)
+    pattern = (options.filter or "*").partition(".")[0]
+    if not fnmatch.filter(suites, pattern):
+        raise Failure(f"there is no suite {pattern}; there are {', '.join(sorted(suites))}")
     setup("--packages", "run")
     result = run_built_in(built_copy(MULTIPROCESSOR), options.filter)
     for case in result.cases:

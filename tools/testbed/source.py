@@ -6,7 +6,7 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.building import cache_folder, cached, digest, run_logged
+from testbed.building import cache_folder, cache_root, cached, digest, run_logged
 from testbed.common import Failure, Unavailable, fit_for_kbuild, output_of, say
 from testbed.debian import kept_in, suites_of_main_archive, unpacked
 
@@ -48,6 +48,20 @@ def tree_version(tree):
         raise Failure(f"{tree} is Linux {version}; user-mode Linux has SMP "
                       f"since {OLDEST[0]}.{OLDEST[1]}")
     return version
+
+
+def check_environment():
+    """Refuse what the environment names if it is not there, or not what it should be."""
+    given = os.environ.get("KSRC")
+    if given:
+        tree_version(Path(given).absolute())
+    series = os.environ.get("NBQ_KERNEL", PREFERRED_SERIES)
+    if not re.fullmatch(r"\d+\.\d+", series):
+        raise Failure(f"NBQ_KERNEL={series}: not of the form 7.2")
+    root = cache_root()
+    if not os.access(root, os.W_OK | os.X_OK):
+        raise Failure(f"the cache folder {root} cannot be written to; name another with "
+                      "NBQ_CACHE=FOLDER")
 
 
 def get_source():

@@ -3,12 +3,14 @@
 drawn here.
 """
 
+import argparse
 import contextlib
 import re
 from statistics import median
 
 from measure.cli import positive
 from measure.cli_stress import setting
+from measure.parameters import DRIVER, SIMULATION
 from measure.testbeds import TESTBEDS
 from testbed.common import Failure, guest_cpus, say, setup
 from testbed.driver import Run
@@ -54,6 +56,16 @@ echo 0 >$D/run
 wait $run
 top_off
 """
+
+
+def load_setting(text):
+    """FILE=VALUE of the driver, also of what nbq stress has options for."""
+    name, _, value = text.partition("=")
+    if name == "lock":
+        return name, value
+    if name in SIMULATION.keys() - DRIVER.keys():
+        raise argparse.ArgumentTypeError(f"the driver has no file {name}")
+    return setting(text, {"cpus": "--cpus", "duration_ms": "--interval and --count"})
 
 
 def settings_of(cpus, duration_ms, settings):
@@ -122,9 +134,10 @@ def add_guest(parser):
     parser.add_argument("--testbed", choices=BEDS, help="boot a guest of this kernel, put "
                         "the stress driver's load on it, and show its locks: " + "; ".join(
                             f"{name}, {TESTBEDS[name].meaning}" for name in BEDS))
-    parser.add_argument("--cpus", type=positive, default=guest_cpus(2), metavar="N",
+    parser.add_argument("--cpus", type=positive, metavar="N",
+                        default=min(guest_cpus(2), TESTBEDS[TRIED].most_cpus),
                         help="CPUs of the guest (default: %(default)s)")
-    parser.add_argument("--set", type=setting, action="append", default=[],
+    parser.add_argument("--set", type=load_setting, action="append", default=[],
                         metavar="FILE=VALUE", help="set a file of the driver in the guest "
                         "(Documentation/stress.rst); repeatable")
     parser.add_argument("--overhead", action="store_true", help="compare the driver's "
@@ -139,6 +152,12 @@ def run(options, new_listener):
     """new_listener(screen): what takes the samples of a guest."""
     if not options.testbed:
         raise Failure("--set and --overhead are for a guest: --try, or --testbed NAME")
+    testbed = TESTBEDS[options.testbed]
+    if options.cpus > testbed.most_cpus:
+        raise Failure(f"--cpus {options.cpus}: {testbed.meaning} has {testbed.most_cpus} at most")
+    lock = dict(options.set).get("lock", LOAD["lock"])
+    if lock not in testbed.locks:
+        raise Failure(f"there is no lock type \"{lock}\"; there are {', '.join(testbed.locks)}")
     setup("run" if options.testbed == "uml" else "debian-guest")
     machine, settings = BEDS[options.testbed](), dict(options.set)
     if options.overhead:

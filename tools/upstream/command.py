@@ -8,11 +8,12 @@ them to that tree.
 
 import argparse
 from pathlib import Path
+import shutil
 
-from testbed.common import say, setup
+from testbed.common import folder_can_be_written, say, setup
 from upstream import libarena
 from upstream.libarena import make_libarena
-from upstream.patches import am_commands, author_of_git
+from upstream.patches import Author, am_commands, author_of_git
 from upstream.series import FOLDER, make_series
 
 
@@ -39,12 +40,15 @@ environment:
                         help="first words of the subjects, such as \"RFC PATCH v2\" "
                         "(default: PATCH)")
     options = parser.parse_args()
-    setup("--packages", "series")
-    author = options.author or author_of_git()
-    if options.libarena:
-        series = make_libarena(author, options.output or libarena.FOLDER, options.prefix)
-    else:
-        series = make_series(author, options.output or FOLDER, options.prefix)
+    output = options.output or (libarena.FOLDER if options.libarena else FOLDER)
+    folder_can_be_written(output)
+    if options.author:
+        Author(options.author)
+    elif shutil.which("git"):
+        author_of_git()
+    setup("series")
+    make = make_libarena if options.libarena else make_series
+    series = make(options.author or author_of_git(), output, options.prefix)
     for patch in (series.cover, *series.patches):
         print(patch)
     first, *rfc = am_commands(series.patches)

@@ -9,7 +9,7 @@ report has the last result of each part.
 import argparse
 from pathlib import Path
 
-from testbed.common import say, setup
+from testbed.common import folder_can_be_written, say, setup
 from testbed.rst import replace
 from verification import report
 from verification.parts import FOLDER, PARTS, VERIFIED
@@ -34,6 +34,7 @@ def parse_arguments():
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
         parser.error(f"no such part: {' '.join(unknown)}; there are {' '.join(PARTS)}")
+    folder_can_be_written(options.report.parent)
     return options
 
 

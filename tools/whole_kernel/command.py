@@ -14,7 +14,7 @@ more.
 import argparse
 import sys
 
-from testbed.common import MOST_CPUS, columns, say, setup
+from testbed.common import MOST_CPUS, columns, positive, say, setup
 from testbed.guest import log_excerpt
 from whole_kernel.debian import debian_kernel
 from whole_kernel.debian_boot import DebianBoot
@@ -53,7 +53,7 @@ guest.""")
                         help="instead, in QEMU: an NMI waits for a lock that is not released, and "
                         "a crash IPI must end the wait; once with the IPI as the wait's "
                         "condition, once without")
-    parser.add_argument("--seconds", type=int, default=4, metavar="S",
+    parser.add_argument("--seconds", type=positive, default=4, metavar="S",
                         help="length of each torture test; that of other parts is derived from it "
                         "(default: %(default)s)")
     parser.add_argument("--part", action="append", metavar="PART",
@@ -63,14 +63,16 @@ guest.""")
         parser.error("--lockdep and --part are not for --testbed debian")
     if options.nmi and options.testbed != QEMU:
         parser.error("--nmi is for --testbed qemu")
+    if options.nmi and (options.cpus or options.part or options.stock or options.lockdep):
+        parser.error("--nmi takes no other option than --testbed")
+    names = [part.name for part in parts_of(1, options.seconds)]
+    unknown = sorted(set(options.part or ()) - set(names))
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(names)}")
     return options
 
 
 def chosen(parts, names):
-    unknown = set(names or ()) - {part.name for part in parts}
-    if unknown:
-        sys.exit(f"no such part: {', '.join(unknown)}; there are "
-                 f"{', '.join(part.name for part in parts)}")
     return [part for part in parts if not names or part.name in names]
 
 

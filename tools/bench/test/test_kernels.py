@@ -12,7 +12,7 @@ from unittest import mock
 from bench import aims, guests, kernel_report, kernels, metrics, scenario_file
 from measure import parameters, runner
 from measure.progress import Progress
-from measure.testbeds import KERNELS, KERNELS_X86_64
+from measure.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
 from bench.test.synthetic import changed_by, result_of
 from bench.test.test_report import Reports
 from testbed.driver import read_figures
@@ -192,6 +192,12 @@ def twice(lock, number, point):
     factor = {"nbq_spin": 2 + 2 * loads, "virt_spin_lock": 0.5}.get(lock, 1)
     return {"operations": 1000 * factor, "elapsed_ns": 10**9,
             "nbq_nodes_allocated": 7, "nbq_deadlocks": 0}
+
+
+class Names(unittest.TestCase):
+    def test_the_tools_know_the_kernels(self):
+        for name, sides in kernels.BEDS.items():
+            self.assertEqual(TESTBEDS[name].locks, tuple(sides))
 
 
 class Paths(unittest.TestCase):

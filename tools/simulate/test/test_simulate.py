@@ -6,8 +6,10 @@ shown by the step "simulation" of tools/check.
 import subprocess
 import unittest
 
+from measure.testbeds import SIMULATED, TESTBEDS
 from simulate import program
 from testbed.common import Failure
+from testbed.driver import BROKEN
 from testbed.test import InFolder
 
 TOOL = program.HERE / "simulate"
@@ -232,12 +234,16 @@ class Tool(unittest.TestCase):
                                 (("--costs", "z"), "there is no cost table z"),
                                 (("--cpus", "300"), "300 is not a number from 1 to 256"),
                                 (("--set", "seed=1"), "seed has an option of its own"),
-                                (("--set", "nonsense=1"), "there is no such setting"),
+                                (("--set", "nonsense=1"), "there is no setting nonsense"),
                                 (("--cpus", "2", "--sockets", "4"), "more sockets than CPUs")):
             status, _, said = self.said(*words)
             self.assertEqual(status, 2, words)
             self.assertIn(sentence, said)
             self.assertNotIn("Traceback", said)
+
+    def test_the_tools_know_its_lock_types(self):
+        self.assertEqual([name for name, _ in program.lock_types(program.build())],
+                         [*TESTBEDS[SIMULATED].locks, BROKEN])
 
     def test_a_verdict_that_is_not_pass_shows(self):
         status, _, said = self.said("--locks", "broken", "--cpus", "4", "--set",

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What becomes of a command of the project up to where it would install what it needs."""
+
+import contextlib
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+import io
+import sys
+from unittest import mock
+
+from testbed.common import PROJECT, Failure
+
+
+class Accepted(BaseException):
+    """It has come there: its arguments were found to be good."""
+
+
+def program_of(name):
+    """A program, as a module."""
+    loader = SourceFileLoader(name.replace("/", "_"), str(PROJECT / name))
+    module = module_from_spec(spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def refusal(words):
+    """Why a command is refused, such as ["tools/nbq", "stress", "--cpus", "0"]; or nothing.
+
+    One that installs nothing is run.
+    """
+    said = io.StringIO()
+    with mock.patch.object(sys, "argv", list(words)), \
+            mock.patch("testbed.common.run_setup", side_effect=Accepted), \
+            contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        try:
+            program_of(words[0]).body()
+        except Accepted:
+            return ""
+        except Failure as failure:
+            return str(failure)
+        except SystemExit as end:
+            return said.getvalue() if end.code else ""
+    return ""
