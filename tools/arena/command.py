@@ -25,6 +25,7 @@ import subprocess
 from arena.build import LOCKS, OURS, THEIRS, host_program
 from arena.runs import Speed, all_parts, run_all
 from testbed.common import Failure, columns, positive, say, setup
+from testbed.bpf import TOOLS_ROW
 from testbed.guest import QemuMachine, log_excerpt
 from testbed.kernels import BPF, built_kernel
 
@@ -80,7 +81,7 @@ def speed_rows(name, found):
 
 def body():
     options = parse_arguments()
-    setup("--packages", "check-all")
+    setup("bpf", makes=["source", BPF.row(), TOOLS_ROW])
     kernel = built_kernel(BPF)
     machine = QemuMachine(kernel)
     parts = all_parts()

@@ -9,7 +9,7 @@ from measure import results
 from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on
 from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
 from measure.progress import Progress, clock, counted
-from bench.places import place_on
+from bench.places import needs, place_on
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
 from testbed.common import PROJECT, Failure, cores, folder_can_be_written, say, setup
@@ -136,12 +136,27 @@ def check_modules(folders, plans):
                       "scenarios is run")
 
 
-def places_for(plans, folders=()):
-    """Every testbed that is named, made ready: {name: its place}."""
+def locks_by_testbed(plans):
     locks = {}
     for plan in plans:
         locks.setdefault(plan.testbed, []).extend(plan.locks)
-    return {name: place_on(name, words, folders) for name, words in locks.items()}
+    return locks
+
+
+def install(plans):
+    """What the testbeds of these need, and the figures."""
+    purposes, makes = {"figures": 0}, {}
+    for testbed, locks in locks_by_testbed(plans).items():
+        packages, made = needs(testbed, locks)
+        purposes.update(dict.fromkeys(packages))
+        makes.update(dict.fromkeys(made))
+    setup(*purposes, makes=makes)
+
+
+def places_for(plans, folders=()):
+    """Every testbed that is named, made ready: {name: its place}."""
+    return {name: place_on(name, words, folders)
+            for name, words in locks_by_testbed(plans).items()}
 
 
 def new_run(options, places):
@@ -216,7 +231,7 @@ def run(options):
         plan.check([*testbed.locks, *others], testbed.most_cpus, testbed.meaning)
     if options.share:
         results.must_not_be(options.share)
-    setup("bench")
+    install(plans)
     places = places_for(plans, options.module)
     jobs = [Job(plan, places[plan.testbed]) for plan in plans]
     folder = new_run(options, places)

@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 from testbed.debian import only, suites_of_main_archive, unpacked
 from testbed.guest import UserModeMachine
+from testbed.kernels import made_row
 from testbed.source import get_source
 
+PROGRAMS_ROW = made_row("others/*/.sealed", "stress-ng and other loads", download=150,
+                        megabytes=500)
 SUITE = "trixie"
 PROGRAMS = ("stress-ng", "linux-perf", "rt-tests", "sysbench", "gcc", "libc6-dev", "make")
 SYSTEM = ("base-files", "dash", "coreutils", "sed", "grep", "findutils")

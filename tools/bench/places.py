@@ -4,14 +4,17 @@
 from functools import partial
 
 from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
-from bench.kernels import KernelsPlace
+from bench.kernels import KernelsPlace, named_sides
+from bench.others import PROGRAMS_ROW
 from bench.simulated import SimulatedPlace
-from measure.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
+from measure.testbeds import (KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS,
+                              WHOLE_KERNELS)
 from testbed.common import Failure, guest_cpus
 from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.guest_cli import loaded
-from testbed.kernels import debian_kernel, user_mode_kernel
+from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from testbed.stress import SPARE_SECONDS, lock_types, run_stress
+from whole_kernel.runs import CHANGES
 
 # What gets or builds the kernel of a guest, and the machine of that kernel.
 GUESTS = {
@@ -20,6 +23,20 @@ GUESTS = {
     "debian-6.1": (partial(debian_kernel, "6.1"), QemuMachine),
     "icount": (partial(debian_kernel, "6.12"), CountingMachine),
 }
+
+
+def needs(testbed, locks=("all",)):
+    """(the purposes of tools/setup, what will be made) for these locks on a testbed."""
+    if testbed == SIMULATED:
+        return ("simulate",), ()
+    if testbed in WHOLE_KERNELS:
+        recipes = {side.recipe.folder: side.recipe for side in named_sides(locks, testbed).values()}
+        rows = [recipe.row_of_copy(*CHANGES) for recipe in recipes.values()]
+        return (("run", "debian-guest") if testbed == KERNELS_X86_64 else ("run",),
+                ("source", *rows, *[PROGRAMS_ROW] * (testbed == KERNELS_OTHERS)))
+    if testbed == "uml":
+        return ("run",), ("source", GUEST.row())
+    return ("debian-guest",), (debian_row("6.1" if testbed == "debian-6.1" else "6.12"),)
 
 
 class GuestPlace(GuestsPlace):

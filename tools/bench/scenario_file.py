@@ -34,7 +34,6 @@ KEYS = {
 
 # For an estimate, before a kernel has been asked what it has.
 USUAL_LOCKS = 16
-SECONDS_A_GUEST = 3
 
 
 class Experiment(Scenario):
@@ -55,9 +54,7 @@ class Experiment(Scenario):
             locks = USUAL_LOCKS if "all" in named else len(named)
         points = self.points(self.cores(cores))
         runs = sum(self.seconds_of(point, cores) for point in points) * locks * self.rounds
-        guests = 0 if self.is_simulated else \
-            len({(point["cpus"], self.host_busy(point)) for point in points})
-        return runs + guests * SECONDS_A_GUEST
+        return runs + self.seconds_of_guests(points, locks)
 
     def change(self, section, keys):
         """What [quick], [simulated] or [simulated quick] changes."""

@@ -12,7 +12,7 @@ from testbed.common import PROJECT, Failure
 
 
 class Accepted(BaseException):
-    """It has come there: its arguments were found to be good."""
+    """It has come there, with these words for tools/setup: its arguments were found to be good."""
 
 
 def program_of(name):
@@ -23,21 +23,28 @@ def program_of(name):
     return module
 
 
-def refusal(words):
-    """Why a command is refused, such as ["tools/nbq", "stress", "--cpus", "0"]; or nothing.
+def accept(words):
+    raise Accepted(words)
 
-    One that installs nothing is run.
+
+def started(words):
+    """(why a command is refused, such as ["tools/nbq", "stress", "--cpus", "0"], or nothing; its
+    words for tools/setup). One that installs nothing is run.
     """
     said = io.StringIO()
     with mock.patch.object(sys, "argv", list(words)), \
-            mock.patch("testbed.common.run_setup", side_effect=Accepted), \
+            mock.patch("testbed.common.run_setup", side_effect=accept), \
             contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
         try:
             program_of(words[0]).body()
-        except Accepted:
-            return ""
+        except Accepted as accepted:
+            return "", accepted.args[0]
         except Failure as failure:
-            return str(failure)
+            return str(failure), []
         except SystemExit as end:
-            return said.getvalue() if end.code else ""
-    return ""
+            return said.getvalue() if end.code else "", []
+    return "", []
+
+
+def refusal(words):
+    return started(words)[0]

@@ -22,8 +22,9 @@ from bench import exceeding
 from bench.figure import STYLES
 from measure.results import commit
 from testbed.common import can_be_written, columns, cores, positive, say, setup
-from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
+from console.stall import CHANGES, CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt
+from testbed.kernels import HVC
 
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn
 HEAD = ("", *LOCKS)
@@ -108,7 +109,7 @@ def draw(path, options, runs):
 
 def body():
     options = parse_arguments()
-    setup("bench" if options.figure else "run")
+    setup("run", *["figures"] * bool(options.figure), makes=["source", HVC.row_of_copy(CHANGES)])
     orders, times = [], []
     for side in SIDES:
         orders.append(made(OrderRun(5, options.limit), side))

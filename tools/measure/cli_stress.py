@@ -12,7 +12,7 @@ from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, un
 from measure.here import FOLDER, HerePlace
 from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                          number_or_word, takes)
-from measure.progress import Progress, counted
+from measure.progress import Progress, clock, counted
 from measure.runner import Job, well
 from measure.scenario import Plot, Scenario
 from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
@@ -21,7 +21,7 @@ from testbed.driver import HISTOGRAMS, OURS
 
 if not INSTALLED:
     from bench import distribution, gnuplot, plot
-    from bench.places import place_on
+    from bench.places import needs, place_on
     from testbed.modules import user_sources
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
@@ -321,12 +321,15 @@ def check(options):
 
 
 def place_for(options):
-    if options.figure:
-        setup("bench", "--packages")
-        gnuplot.gnuplot()
+    figures = ["figures"] * bool(options.figure)
     if options.here:
+        if figures:
+            setup(*figures)
         return HerePlace(options.folder)
-    setup({"uml": "run", SIMULATED: "simulate"}.get(options.testbed, "debian-guest"))
+    purposes, makes = needs(options.testbed)
+    setup(*purposes, *figures, makes=makes)
+    if figures:
+        gnuplot.gnuplot()
     return place_on(options.testbed, folders=options.module)
 
 
@@ -341,7 +344,8 @@ def run(options):
     for job in jobs:
         job.announce(progress)
     done = [job.new_result() for job in jobs]
-    say(f"{counted(progress.runs, 'run')} of {counted(len(jobs[0].locks), 'lock')}")
+    say(f"{counted(progress.runs, 'run')} of {counted(len(jobs[0].locks), 'lock')}, "
+        f"about {clock(progress.left())}")
     stopped = False
     try:
         for job, result in zip(jobs, done):

@@ -7,9 +7,6 @@ import time
 
 from testbed.common import PROGRESS_SECONDS
 
-# What a run takes of its planned time, until one has shown it.
-FIRST_GUESS = 1.1
-
 
 def spaced(number):
     return f"{number:,.0f}".replace(",", " ")
@@ -99,7 +96,7 @@ class Progress:
         """Seconds until the end, as far as can be known."""
         running = self.now() - self.begun if self.begun is not None else 0.0
         before = self.gone() - running
-        pace = before / self.done if self.done else FIRST_GUESS
+        pace = before / self.done if self.done else 1
         return max(0.0, (self.planned - self.done) * pace -
                    min(running, self.length * pace))
 

@@ -45,6 +45,9 @@ class Job:
         self.place = place
         self.locks, self.points = scenario.check([lock.name for lock in place.types],
                                                  place.most_cpus, place.meaning)
+        # The time of guests is dealt to the runs that are made in them.
+        self.share = scenario.seconds_of_guests(self.points, len(self.locks)) / \
+            (len(self.points) * len(self.locks) * scenario.rounds)
         self.groups = {}	# (number of CPUs, how busy the host is): runs in their order
         for point in self.points:
             self.groups.setdefault(self.group_of(point), [])
@@ -61,7 +64,7 @@ class Job:
                 for lock in self.locks if number % 2 == 0 else reversed(self.locks):
                     settings = self.scenario.settings(lock, point)
                     settings["cpus"] = self.place.cpu_list(point["cpus"])
-                    seconds = self.scenario.seconds_of(point, cores())
+                    seconds = self.scenario.seconds_of(point, cores()) + self.share
                     group.append(PlannedRun(f"run-{len(group)}", lock, number, point,
                                             settings, seconds, self.scenario.histograms))
 

@@ -12,7 +12,7 @@ from typing import Optional
 
 from measure import parameters
 from measure.parameters import NUMBER
-from measure.testbeds import SIMULATED, TESTBEDS, stand_in
+from measure.testbeds import HERE, SIMULATED, TESTBEDS, WHOLE_KERNELS, stand_in
 from testbed.common import MOST_CPUS, Failure, cores
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
@@ -21,8 +21,7 @@ DEFAULT_DURATION_US = 2000	# the simulation's
 MOST_ROUNDS = 1000
 AIM = r"at (least|most) (\d+(?:\.\d+)?)"
 
-SECONDS_A_RUN = 0.05		# besides its duration
-# Of the simulation: besides a run's duration, and for each CPU in a simulated us.
+# Of the simulation: for a run, and for each CPU in a simulated us.
 SECONDS_A_PROCESS = 0.01
 SECONDS_A_US = 3e-6
 
@@ -123,9 +122,13 @@ class Scenario:
         return self.testbed == SIMULATED
 
     @property
+    def bed(self):
+        return TESTBEDS.get(self.testbed, HERE)
+
+    @property
     def parameters(self):
         """What its runs can be told."""
-        return TESTBEDS[self.testbed].parameters
+        return self.bed.parameters
 
     def axes(self):
         """The keys of a point: "cpus" first, then the sweep's parameters."""
@@ -178,10 +181,16 @@ class Scenario:
         """About how long a run takes here; of simulated ones so many go on at a time."""
         settings = self.settings("", point)
         if not self.is_simulated:
-            return settings["duration_ms"] / 1000 + SECONDS_A_RUN
+            return settings["duration_ms"] / 1000 + self.bed.run_seconds
         running = min(point["cpus"], settings.get("cores") or point["cpus"])
         span = settings["duration_us"] + settings.get("warmup_us", 0)
         return (running * span * SECONDS_A_US + SECONDS_A_PROCESS) / cores
+
+    def seconds_of_guests(self, points, locks):
+        """About how long they take besides their runs; locks: how many there are."""
+        groups = len({(point["cpus"], self.host_busy(point)) for point in points})
+        each = locks * self.rounds if self.testbed in WHOLE_KERNELS else 1
+        return 0 if self.is_simulated else groups * each * self.bed.guest_seconds
 
     def check(self, locks, most_cpus, meaning):
         """Refuse lock types and CPUs that a testbed does not have. Returns (locks, points)."""

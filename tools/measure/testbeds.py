@@ -43,31 +43,39 @@ class TestBed(NamedTuple):
 
     meaning: in words. most_cpus: that the machine can have. slowness: how many times longer than
     planned a run may take before it counts as hung. parameters: what a run on it can be told.
-    locks: its lock types, so that a wrong name is refused before anything is built.
+    locks: its lock types, so that a wrong name is refused before anything is built. guest_seconds,
+    run_seconds: about what a guest takes besides its runs, and a run besides its duration, on 2
+    cores.
     """
     meaning: str
     most_cpus: int
     slowness: float = 5
     parameters: dict = parameters.MEASURED
     locks: tuple = (*OURS, *COMPARATORS)
+    guest_seconds: float = 2
+    run_seconds: float = 0.1
 
 
+# Without a guest, where the driver is loaded.
+HERE = TestBed("this machine", 0, guest_seconds=0)
 TESTBEDS = {
     "uml": TestBed("user-mode Linux", MOST_CPUS),
-    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", 16, locks=STOCK_LOCKS),
-    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", 16, locks=STOCK_LOCKS),
+    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", 16, locks=STOCK_LOCKS, guest_seconds=5),
+    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", 16, locks=STOCK_LOCKS, guest_seconds=5),
     "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction", 1, slowness=20,
-                      locks=STOCK_LOCKS),
+                      locks=STOCK_LOCKS, guest_seconds=6),
     SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel",
                        MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION,
                        locks=(*OURS, *MODELS, *PAPERS)),
     KERNELS: TestBed("kernels with other spinlocks, in user-mode Linux", MOST_CPUS,
-                     parameters=parameters.LOADED, locks=SPINLOCKS),
+                     parameters=parameters.LOADED, locks=SPINLOCKS, guest_seconds=3,
+                     run_seconds=0.8),
     KERNELS_X86_64: TestBed("kernels with other spinlocks, x86-64 in QEMU", 16,
-                            slowness=20, parameters=parameters.LOADED, locks=SPINLOCKS),
+                            slowness=20, parameters=parameters.LOADED, locks=SPINLOCKS,
+                            guest_seconds=8, run_seconds=0.8),
     KERNELS_OTHERS: TestBed("kernels with other spinlocks, in user-mode Linux, under loads that "
                             "others wrote", MOST_CPUS, parameters=parameters.LOADED_BY_OTHERS,
-                            locks=SPINLOCKS[:3]),
+                            locks=SPINLOCKS[:3], guest_seconds=3, run_seconds=2),
 }
 # Those that the stress driver runs on.
 STRESSED = {name: testbed for name, testbed in TESTBEDS.items() if name not in WHOLE_KERNELS}

@@ -21,8 +21,8 @@ from statistics import median
 
 from testbed.common import MOST_CPUS, columns, guest_cpus, positive, say, setup
 from testbed.guest import log_excerpt
-from nolock.runs import CONTEXTS, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
-from whole_kernel.runs import QEMU, UML
+from nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
+from whole_kernel.runs import CHANGES, QEMU, UML, recipe_of
 
 HEAD = ("", "attempts in", "attempts", "failed, of a million", "99.9 % within", "longest",
         "as usual")
@@ -105,7 +105,9 @@ def rows(made):
 
 def body():
     options = parse_arguments()
-    setup(*({UML: ["run"], QEMU: ["--packages", "whole-kernel"]}[options.testbed]))
+    setup("run", *["debian-guest"] * (options.testbed == QEMU), makes=[
+        "source", *(recipe_of(side, options.testbed, more=MORE).row_of_copy(*CHANGES)
+                    for side in dict.fromkeys(side for side, _ in SIDES))])
     for what in options.loads or (PAGES, OBJECTS):
         made = made_rounds(options, what)
         if not made:

@@ -150,7 +150,7 @@ Documentation/install.rst describes them.""")
                         help="where to build them (default: build/deb); it is emptied first")
     options = parser.parse_args()
     can_be_emptied(options.output)
-    setup("deb")
+    setup("deb", makes=["source"])
     for package in build_packages(options.output):
         print(package)
     return 0

@@ -19,6 +19,7 @@ import tempfile
 from panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
 from testbed.common import columns, positive, say, setup
 from testbed.guest import log_excerpt
+from testbed.kernels import debian_row
 
 
 def parse_arguments():
@@ -47,7 +48,7 @@ def table(panics):
 
 def body():
     options = parse_arguments()
-    setup("debian-guest")
+    setup("debian-guest", makes=[debian_row("6.12")])
     with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
         panics = Panics(folder)
         try:

@@ -18,8 +18,9 @@ Documentation/rqspinlock.rst explains the results, and what they leave out.
 import argparse
 
 from testbed.common import positive, say, setup
+from testbed.bpf import TOOLS_ROW
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
-from rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, run_all
+from rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, row_of, run_all
 from rqspinlock.table import table
 
 
@@ -60,8 +61,10 @@ def made_run(machine, lock, run):
 
 def body():
     options = parse_arguments()
-    setup(*(("--packages", "check-all") if options.x86_64 else ("run",)))
     locks = [options.only] if options.only else LOCKS
+    setup("bpf" if options.x86_64 else "run", makes=[
+        "source", *(row_of(lock, options.x86_64) for lock in locks),
+        *[TOOLS_ROW] * options.x86_64])
     kind = QemuMachine if options.x86_64 else UserModeMachine
     machines = {lock: kind(kernels(lock, options.x86_64)) for lock in locks}
     made = {lock: [] for lock in locks}

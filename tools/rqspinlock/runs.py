@@ -19,7 +19,7 @@ from testbed.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.guest import HUNG
 from testbed.kernel_copy import built_copy
-from testbed.kernels import BPF, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
+from testbed.kernels import BPF, GUEST, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
 from testbed.modules import build_apart
 from testbed.parts import Part, run_parts
 from testbed.programs import static_program
@@ -81,6 +81,13 @@ def kernels(lock, x86_64=False):
         return built_copy(REPLACED_X86_64, CHANGES, modules=(BTF,)) if x86_64 else \
             built_copy(REPLACED, CHANGES)
     return built_kernel(BPF) if x86_64 else user_mode_kernel()
+
+
+def row_of(lock, x86_64=False):
+    """For setup(): the same."""
+    if lock == LOCKS[1]:
+        return (REPLACED_X86_64 if x86_64 else REPLACED).row_of_copy(CHANGES)
+    return (BPF if x86_64 else GUEST).row()
 
 
 # Runs

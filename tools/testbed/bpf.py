@@ -9,10 +9,12 @@ import subprocess
 
 from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
 from testbed.common import Failure, Unavailable, bound, cores, output_of, say
+from testbed.kernels import made_row
 
 SELFTESTS = "tools/testing/selftests/bpf"	# in a kernel's source
 BTF = ".tmp_vmlinux1.btf.o"	# in the folder of a kernel's build
 CLANG = "clang-19"
+TOOLS_ROW = made_row("bpf-tools/*/.sealed", "libbpf and bpftool of the source", 1, megabytes=40)
 # As the Makefile of the selftests has them.
 CLANG_OPTIONS = ("-g", "-O2", "-Wall", "-Werror", "--target=bpfel", "-mcpu=v3", "-std=gnu11",
                  "-fno-strict-aliasing", "-fms-extensions", "-Wno-microsoft-anon-tag",

@@ -133,15 +133,16 @@ def run_setup(words):
     return subprocess.run([PROJECT / "tools/setup", *words], check=False).returncode
 
 
-def setup(*words):
-    """Have tools/setup install what purposes of its list need. words: for it.
+def setup(*purposes, makes=()):
+    """Have tools/setup install what purposes of its list need.
 
+    makes: what will be downloaded and built then, for the announcement: that of a purpose, or rows.
     The arguments of a command have been checked when it comes to this; what the environment says
     is checked here, before anything is installed.
     """
     from testbed.source import check_environment	# pylint: disable=import-outside-toplevel
     check_environment()
-    if run_setup(words):
+    if run_setup([*purposes, *(word for each in makes for word in ("--makes", each))]):
         raise Failure("tools/setup could not install what is missing")
 
 

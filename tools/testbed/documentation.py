@@ -76,7 +76,7 @@ def long_first_screen(root=PROJECT):
 def body():
     argparse.ArgumentParser(
         description=__doc__, epilog="A warning is an error.").parse_args()
-    setup("docs")
+    setup("docs", makes=["source"])
     problems = build_html() + broken_links() + lost_fences() + long_first_screen()
     print(problems or INDEX)
     return 1 if problems else 0

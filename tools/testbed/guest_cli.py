@@ -10,7 +10,7 @@ from testbed.building import digest
 from testbed.common import MOST_CPUS, Failure, can_be_written, guest_cpus, positive, setup
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, MOST_QEMU_CPUS, QemuMachine,
                            UserModeMachine, log_excerpt, run_guest)
-from testbed.kernels import debian_kernel, user_mode_kernel
+from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from testbed.modules import build_modules, build_user, user_sources
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
@@ -116,7 +116,7 @@ def run(options, machine):
 def body():
     options = parser(__doc__).parse_args()
     check(options, MOST_CPUS)
-    setup("run")
+    setup("run", makes=["source", GUEST.row()])
     return run(options, UserModeMachine(user_mode_kernel()))
 
 
@@ -129,5 +129,5 @@ def debian_body():
     if not re.fullmatch(r"\d+\.\d+", chosen.series):
         options.error(f"--series {chosen.series}: not of the form 6.12")
     check(chosen, MOST_QEMU_CPUS)
-    setup("debian-guest")
+    setup("debian-guest", makes=[debian_row(chosen.series)])
     return run(chosen, QemuMachine(debian_kernel(chosen.series)))

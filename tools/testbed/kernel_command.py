@@ -8,18 +8,18 @@ import shutil
 from testbed.building import CACHE_MARK, cache_root
 from testbed.common import Failure, say, setup
 from testbed.kernel_copy import built_copy
-from testbed.kernels import user_mode_kernel
+from testbed.kernels import GUEST, user_mode_kernel
 from testbed.source import get_source
 
 
 def source(_options):
-    setup("--packages", "run")
+    setup("source", makes=["source"])
     print(get_source().path)
     return 0
 
 
 def guest(_options):
-    setup("run")
+    setup("run", makes=["source", GUEST.row()])
     print(user_mode_kernel().build_dir)
     return 0
 
@@ -30,7 +30,7 @@ def kunit(options):
     pattern = (options.filter or "*").partition(".")[0]
     if not fnmatch.filter(suites, pattern):
         raise Failure(f"there is no suite {pattern}; there are {', '.join(sorted(suites))}")
-    setup("--packages", "run")
+    setup("run", makes=["source", MULTIPROCESSOR.row_of_copy()])
     result = run_built_in(built_copy(MULTIPROCESSOR), options.filter)
     for case in result.cases:
         print(f"{case.status} {case.name}")

@@ -12,7 +12,12 @@ from testbed.common import PROJECT, Failure, Unavailable, cores, say
 from testbed.debian import (apt_offering, natural, own_suites,
                             security_suites, suites_of_main_archive)
 from testbed.kbuild import mend_programs, options_to_take_back, same_pahole
-from testbed.source import get_source
+from testbed.source import get_source, source_version
+
+
+def made_row(sign, what, minutes=0, download=0, megabytes=1):
+    """For setup(): what will be made, unless the cache has the file."""
+    return f"{sign}|{download}|{megabytes}|{minutes}|{what}"
 
 
 SETTING = re.compile(r"(?:# )?(CONFIG_\w+)[ =]")
@@ -27,6 +32,7 @@ class Recipe:
     """
 
     minutes = 6			# of a CPU, that it takes to build
+    megabytes = 140			# on the disk
 
     def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
                  words=(), target="all"):
@@ -38,6 +44,16 @@ class Recipe:
         self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
         self.words = words		# what it is always booted with
         self.target = target		# of make; without symbols of modules, if not all is made
+
+    def row(self, place=None):
+        """For setup(): the kernel, to be built if the cache does not have it."""
+        return made_row(place or f"{self.folder}/{source_version()}-*/.sealed",
+                        f"the kernel \"{self.folder}\"", self.minutes, megabytes=self.megabytes)
+
+    def row_of_copy(self, *changes):
+        """The same of a copy of the tree (kernel_copy.py)."""
+        folder = "-".join(("copy", *changes))
+        return self.row(f"{folder}/{source_version()}-*/obj/{self.folder}-????????????/.whole")
 
     @property
     def options(self):
@@ -91,6 +107,8 @@ REPLACED_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "
 HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")
 ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
+for recipe in (BPF, REPLACED_X86_64):
+    recipe.minutes, recipe.megabytes = 10, 1000
 RISCV64_TOOLS = "" if platform.machine() == "riscv64" else "riscv64-linux-gnu-"
 RISCV64 = Recipe("riscv64", "riscv", "arch/riscv/boot/Image", "qemu", "riscv64",
                  tools=RISCV64_TOOLS)
@@ -198,6 +216,12 @@ def configure(recipe, make, build_dir, log):
 
 
 # Debian's own kernels
+
+def debian_row(series):
+    """For setup(): such a kernel."""
+    return made_row(f"debian/{series}/*-cloud-amd64/.sealed",
+                    f"Debian's Linux {series} and its headers", download=50, megabytes=150)
+
 
 # What may stand between a package's version and its architecture, best first.
 STOCK = ("-cloud", "")

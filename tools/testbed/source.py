@@ -72,6 +72,12 @@ def get_source():
     return debians_source()
 
 
+def source_version():
+    """That of the tree that is there already; * if none is."""
+    kept = os.environ.get("KSRC") or kept_source()
+    return tree_version(Path(kept).absolute()) if kept else "*"
+
+
 # A tree of the user's
 
 def users_source(tree):
@@ -134,14 +140,19 @@ def tree_files(tree):
 
 # Debian's
 
+def kept_source():
+    """The newest of the preferred series in the cache, else the newest; None without one."""
+    place = cache_folder("source")
+    return kept_in(place, f"linux-source-{PREFERRED_SERIES}_*") or \
+        (kept_in(place, "linux-source-*") if "NBQ_KERNEL" not in os.environ else None)
+
+
 def debians_source():
     """Of the preferred series, else of the newest that there is: kept, or fetched."""
     wanted = [re.escape(PREFERRED_SERIES)]
     if "NBQ_KERNEL" not in os.environ:
         wanted.append(NEW_ENOUGH)
-    place = cache_folder("source")
-    kept = kept_in(place, f"linux-source-{PREFERRED_SERIES}_*") or \
-        (kept_in(place, "linux-source-*") if wanted[1:] else None)
+    kept = kept_source()
     while not kept:
         try:
             kept = fetched_source(f"linux-source-{wanted.pop(0)}")

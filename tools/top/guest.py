@@ -16,7 +16,7 @@ from testbed.common import Failure, guest_cpus, say, setup
 from testbed.driver import Run
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
-from testbed.kernels import TRACE, built_kernel, debian_kernel
+from testbed.kernels import TRACE, built_kernel, debian_kernel, debian_row
 from testbed.stress import FILES, read_runs
 from top.counts import Parts
 from top.events import guest_start
@@ -158,7 +158,10 @@ def run(options, new_listener):
     lock = dict(options.set).get("lock", LOAD["lock"])
     if lock not in testbed.locks:
         raise Failure(f"there is no lock type \"{lock}\"; there are {', '.join(testbed.locks)}")
-    setup("run" if options.testbed == "uml" else "debian-guest")
+    if options.testbed == "uml":
+        setup("run", makes=("source", TRACE.row()))
+    else:
+        setup("debian-guest", makes=[debian_row(options.testbed.removeprefix("debian-"))])
     machine, settings = BEDS[options.testbed](), dict(options.set)
     if options.overhead:
         say(f"{ROUNDS} runs of {ROUND_SECONDS} s without nbq top and as many with it")

@@ -12,7 +12,7 @@ import shlex
 from testbed import guest_cli
 from testbed.common import PROJECT, Failure, setup
 from testbed.guest import QemuMachine, UserModeMachine
-from testbed.kernels import debian_kernel, user_mode_kernel
+from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from testbed.modules import TUTORIAL
 
 PAGE = PROJECT / "Documentation/tutorial.rst"
@@ -26,6 +26,8 @@ TYPED = re.compile(r"^   \$ ", re.MULTILINE)
 INCLUDED = re.compile(r"^\.\. literalinclude:: tutorial/(\S+)$", re.MULTILINE)
 MACHINES = {"tools/nbq guest": lambda: UserModeMachine(user_mode_kernel()),
             "tools/nbq debian-guest": lambda: QemuMachine(debian_kernel("6.12"))}
+NEEDED = {"tools/nbq guest": ("run", lambda: ("source", GUEST.row())),
+          "tools/nbq debian-guest": ("debian-guest", lambda: [debian_row("6.12")])}
 TIME = re.compile(r"\[ *\d+\.\d+\] ")	# of the kernel log
 FLUSH = re.compile(r"^flush on CPU (\d)\n((?:(?!flush on).*\n)*)", re.MULTILINE)
 
@@ -141,7 +143,9 @@ def parse_arguments(known):
 def body():
     known = {typed.name: typed for typed in commands(PAGE.read_text())}
     options = parse_arguments(known)
-    setup("--packages", "debian-guest", "run")
+    programs = {known[name].options()[0] for name in options.names or known}
+    setup(*(NEEDED[program][0] for program in programs),
+          makes=[row for program in programs for row in NEEDED[program][1]()])
     for name in options.names or known:
         typed = known[name]
         print(f"$ {typed.command}", flush=True)

@@ -46,7 +46,7 @@ environment:
         Author(options.author)
     elif shutil.which("git"):
         author_of_git()
-    setup("series")
+    setup("series", makes=["source"])
     make = make_libarena if options.libarena else make_series
     series = make(options.author or author_of_git(), output, options.prefix)
     for patch in (series.cover, *series.patches):

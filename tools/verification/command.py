@@ -9,6 +9,7 @@ report has the last result of each part.
 import argparse
 from pathlib import Path
 
+from measure.progress import clock
 from testbed.common import folder_can_be_written, say, setup
 from testbed.rst import replace
 from verification import report
@@ -39,7 +40,11 @@ def parse_arguments():
 
 
 def run_parts(parts, resume):
-    setup(*sorted({part.purpose for part in parts}))
+    setup(*sorted({part.purpose for part in parts}),
+          makes=[row for part in parts for row in part.makes])
+    if not resume:
+        minutes = sum(part.minutes for part in parts)
+        say(f"{', '.join(part.name for part in parts)}: about {clock(60 * minutes)} on 2 cores")
     good = True
     for part in parts:
         say(f"{part.name}: {part.meaning}")

@@ -21,6 +21,8 @@ class Part:
     meaning: str
     purpose: str = "verify"		# of tools/setup's
     resumes: bool = False		# knows --resume
+    minutes: int = 1			# that it takes on 2 cores
+    makes: tuple = ()			# of tools/setup, too
 
     @property
     def results(self):
@@ -57,14 +59,17 @@ class Part:
 # In the order of the report.
 PARTS = {part.name: part for part in (
     Part("explorer", ("tools/verification/explore/explore", "--all"),
-         "all schedules of small configurations", resumes=True),
-    Part("litmus", ("tools/verification/litmus/run",), "memory ordering under the kernel's model"),
+         "all schedules of small configurations", resumes=True, minutes=155),
+    Part("litmus", ("tools/verification/litmus/run",), "memory ordering under the kernel's model",
+         makes=("verify",)),
     Part("weak-memory", ("tools/verification/weak_memory/run",),
-         "whole acquisitions under weak memory, where there is a GenMC"),
+         "whole acquisitions under weak memory, where there is a GenMC", minutes=70),
     Part("mixtures", ("tools/verification/host/run", "mixtures", "all", "gcc", "plain",
-                      "--minutes", "60"), "random schedules over all lock types, for an hour"),
+                      "--minutes", "60"), "random schedules over all lock types, for an hour",
+         minutes=60),
     Part("mutants", ("tools/verification/mutate/mutate",),
-         "small mistakes by rule: which tests notice them?", "mutate", True))}
+         "small mistakes by rule: which tests notice them?", "mutate", True, minutes=210,
+         makes=("mutate",)))}
 
 # What `make verify` runs; `make mutate` makes the mutants.
 VERIFIED = ("explorer", "litmus", "weak-memory", "mixtures")

@@ -16,10 +16,10 @@ import sys
 
 from testbed.common import MOST_CPUS, columns, positive, say, setup
 from testbed.guest import log_excerpt
-from whole_kernel.debian import debian_kernel
+from whole_kernel.debian import DebianRecipe, debian_kernel
 from whole_kernel.debian_boot import DebianBoot
-from whole_kernel.runs import (CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML, Boot,
-                               machine_of, nmi_machine, nmi_wait, parts_of)
+from whole_kernel.runs import (CHANGES, CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML,
+                               Boot, machine_of, nmi_machine, nmi_wait, parts_of, recipe_of)
 
 DEBIAN, DEBIAN_CPUS = "debian", (4,)
 HEAD = ("CPUs", "part", "result", "")
@@ -110,11 +110,20 @@ def nmi_waits():
     return status
 
 
+def install(options):
+    side = STOCK if options.stock else HYBRID
+    if options.testbed == DEBIAN:
+        setup("whole-kernel", makes=["source", "whole-kernel",
+                                     DebianRecipe(side).row_of_copy(*CHANGES)])
+    else:
+        recipe = recipe_of(side, options.testbed, options.lockdep)
+        setup("run", *["debian-guest"] * (options.testbed == QEMU),
+              makes=["source", recipe.row_of_copy(*CHANGES)])
+
+
 def body():
     options = arguments()
-    # In QEMU other kernels than Debian's say themselves what they build.
-    setup(*{UML: ["run"], DEBIAN: ["whole-kernel"]}.get(options.testbed,
-                                                        ["--packages", "whole-kernel"]))
+    install(options)
     if options.nmi:
         return nmi_waits()
     rows = []

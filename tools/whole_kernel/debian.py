@@ -59,7 +59,7 @@ def reduced_configuration():
 class DebianRecipe(Recipe):
     """Debian's configuration, less the modules that the guest does not load."""
 
-    minutes = 50
+    minutes, megabytes = 50, 900
 
     def __init__(self, side):
         super().__init__(f"debian-{side}", X86_64, "arch/x86/boot/bzImage", "debian")

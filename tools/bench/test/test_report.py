@@ -51,11 +51,11 @@ class Shipped(unittest.TestCase):
         for plan in experiments():
             # Four are enough to tell a change, and no machine disturbs seeds.
             self.assertGreaterEqual(plan.rounds, 4 if plan.is_simulated else 5, plan.name)
-            self.assertLess(plan.quickened().seconds(2), 60, plan.name)
+            self.assertLess(plan.quickened().seconds(2), 180, plan.name)
             if plan.testbed in seconds:
                 seconds[plan.testbed] += plan.seconds(2)
                 quick[plan.testbed] += plan.quickened().seconds(2)
-        self.assertLess(seconds["uml"], 30 * 60)
+        self.assertLess(seconds["uml"], 32 * 60)
         self.assertLess(seconds["simulated"], 20 * 60)
         self.assertLess(quick["simulated"], 60)
 

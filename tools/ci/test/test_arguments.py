@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Arguments are checked before anything is installed, built or booted."""
+"""Arguments are checked before anything is installed; what is announced is what is needed."""
 
+import fnmatch
 import os
 import shlex
 import subprocess
 from unittest import mock
 
-from ci.commands import refusal
+from ci.commands import refusal, started
 from testbed.common import PROJECT
 from testbed.test import InFolder
 
@@ -113,6 +114,39 @@ tools/nbq deb --output FOLDER/new
 tools/simulate/simulate --locks nbq_spin,broken --set patience_ns=5-7
 tools/verification/mutate/mutate clh_nb.c
 """
+# A command, what it has tools/setup install, and patterns of what it is said to make.
+ANNOUNCED = """
+tools/nbq stress | run | source guest/*
+tools/nbq stress --testbed simulated | simulate |
+tools/nbq stress --testbed debian-6.1 | debian-guest | debian/6.1/*
+tools/nbq bench --quick figure5 | figures run simulate | source guest/*
+tools/nbq bench --testbed simulated figure5 | figures simulate |
+tools/nbq bench table1-instructions | figures debian-guest | debian/6.12/*
+tools/nbq bench --locks qspinlock,qspinlock_again kernel | figures run | source *kernel-qspinlock-*
+tools/nbq bench kernel | figures run | source *qspinlock-* *nbq-spin-* *virt-spin-lock-*
+tools/nbq bench kernel-others | figures run | source *qspinlock-* *nbq-spin-* others/*
+tools/nbq guest true | run | source guest/*
+tools/nbq debian-guest --series 6.1 true | debian-guest | debian/6.1/*
+tools/nbq top --testbed uml | run | source trace/*
+tools/nbq kernel source | source | source
+tools/nbq kernel kunit | run | source copy/*kunit-*
+tools/nbq whole-kernel | run | source *kernel-nbq-spin-*
+tools/nbq whole-kernel --stock | run | source *kernel-qspinlock-*
+tools/nbq rqspinlock --only stock | run | source guest/*
+tools/nbq rqspinlock --x86-64 | bpf | source bpf/* copy-rqspinlock/* bpf-tools/*
+tools/nbq arena | bpf | source bpf/* bpf-tools/*
+tools/nbq nolock | run | source *kernel-qspinlock-nolock-* *kernel-nbq-spin-nolock-*
+tools/nbq console | run | source copy-console/*
+tools/nbq console --figure FOLDER/a.svg | figures run | source copy-console/*
+tools/nbq panic | debian-guest | debian/6.12/*
+tools/nbq verify litmus | verify | verify
+tools/nbq verify mixtures | verify |
+tools/nbq docs | docs | source
+tools/nbq deb --output FOLDER/new | deb | source
+tools/check tools | check |
+tools/check | check | check
+tools/check --all | check-all | check-all
+"""
 TWO_CPUS = """
 [scenario]
 title = Two
@@ -147,6 +181,20 @@ class Arguments(InFolder):
         for command in ACCEPTED.strip().splitlines():
             with self.subTest(command):
                 self.assertEqual(self.refusal(command), "")
+
+    def test_what_is_announced_is_what_is_needed(self):
+        for line in ANNOUNCED.strip().splitlines():
+            command, purposes, patterns = line.split(" |")
+            refused, words = started(shlex.split(command.replace("FOLDER", str(self.folder))))
+            made = [words[place + 1].partition("|")[0]
+                    for place, word in enumerate(words) if word == "--makes"]
+            with self.subTest(command):
+                self.assertEqual(refused, "")
+                self.assertEqual(sorted(words[:len(words) - 2 * len(made)]),
+                                 sorted(purposes.split()))
+                self.assertEqual(len(made), len(patterns.split()), made)
+                for pattern in patterns.split():
+                    self.assertTrue(fnmatch.filter(made, pattern), (pattern, made))
 
     def test_so_is_what_the_environment_names(self):
         for name, value, words in ENVIRONMENTS:

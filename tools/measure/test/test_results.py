@@ -10,7 +10,7 @@ from unittest import mock
 from bench import result_folder
 from measure import results
 from measure.test.samples import Folders, record, scenario_result
-from testbed.common import Failure
+from testbed.common import Failure, folder_can_be_written
 
 
 class Written(Folders, unittest.TestCase):
@@ -77,13 +77,13 @@ class Written(Folders, unittest.TestCase):
             result_folder.new_folder(self.file("x", ""))
 
     def test_where_no_folder_can_be_made_is_known_before(self):
-        result_folder.must_be_writable(self.folder / "not" / "there" / "yet")
+        folder_can_be_written(self.folder / "not" / "there" / "yet")
         for path in (self.file("x", ""), self.folder / "x" / "y"):
             with self.assertRaisesRegex(Failure, "x is no folder to write to"):
-                result_folder.must_be_writable(path)
+                folder_can_be_written(path)
         with mock.patch("os.access", return_value=False), \
                 self.assertRaisesRegex(Failure, f"{self.folder} is no folder to write to"):
-            result_folder.must_be_writable(self.folder / "new")
+            folder_can_be_written(self.folder / "new")
 
     def test_nothing_is_written_over(self):
         folder, result = self.make()

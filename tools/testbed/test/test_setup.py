@@ -14,8 +14,11 @@ SETUP = PROJECT / "tools/setup"
 # What every Debian has, as far as it is used.
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
-PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "whole-kernel", "check",
-            "check-all", "verify", "mutate", "docs", "series", "moving", "deb")
+PURPOSES = ("python", "source", "run", "debian-guest", "simulate", "figures", "bench", "bpf",
+            "whole-kernel", "check", "check-all", "verify", "mutate", "docs", "series", "moving",
+            "deb")
+# A kernel, for --makes.
+ROW = "kernel/7.2-*/.sealed|10|200|30|the kernel \"own\""
 
 DPKG_QUERY = """#!/bin/sh
 # dpkg-query -W -f FORMAT PACKAGE...
@@ -110,12 +113,15 @@ class SetupTest(InFolder):
         self.assertEqual(set(self.setup_says()[2]), set(table))
 
     def test_a_larger_purpose_needs_all_of_the_smaller(self):
-        for smaller, larger in (("run", "bench"), ("bench", "check"), ("debian-guest", "check"),
-                                ("check", "check-all")):
+        for smaller, larger in (("source", "run"), ("run", "bench"), ("figures", "bench"),
+                                ("bench", "check"), ("debian-guest", "bpf"),
+                                ("bpf", "check-all"), ("check", "check-all")):
             self.assertLess(set(self.rows(smaller)), set(self.rows(larger)))
         # To run takes no emulator, no clang and no cross compiler.
         self.assertFalse(re.findall("qemu|clang|aarch64|gnuplot", " ".join(self.rows("run"))))
         self.assertIn("gcc", self.rows("run"))
+        # What BPF programs are built with brings no other architecture.
+        self.assertFalse(re.findall("riscv|aarch64|arm|mmdebstrap", " ".join(self.rows("bpf"))))
 
     def test_what_is_installed_is_not_installed_again(self):
         for installed, purpose, wanted in ((set(self.rows("run")) - {"bc"}, "run", ["bc"]),
@@ -130,25 +136,39 @@ class SetupTest(InFolder):
                          f"{' '.join(PURPOSES)}\n")
         self.assertFalse(packages)
 
-    def test_it_says_before_what_it_will_do(self):
-        _, said, _ = self.setup_says("run")
+    def test_it_says_before_what_will_be_done(self):
+        _, said, _ = self.setup_says("run", "--makes", "run")
         self.assertIn("install   2 packages, 4 MB to download, 10 MB on disk: ", said)
         self.assertRegex(said, "download  the source of Linux: 1[0-9]+ MB\n")
         self.assertRegex(said, "build     user-mode Linux: [0-9]+ CPU-minutes\n")
         self.assertRegex(said, f"{self.folder}/cache: [0-9.]+ GB\n")
 
     def test_it_says_nothing_when_nothing_is_to_be_done(self):
+        words = ("run", "--makes", "run")
         self.installed(*self.rows("run"))
-        self.assertIn("user-mode Linux", self.setup_says("run")[1])
+        self.assertIn("user-mode Linux", self.setup_says(*words)[1])
         self.keep("guest/7.2-0123/.sealed")
-        self.assertNotIn("user-mode Linux", self.setup_says("run")[1])
-        self.assertIn("source", self.setup_says("run")[1])
-        self.assertEqual(self.setup_says("run", KSRC="/somewhere"), (0, "", []))
+        self.assertNotIn("user-mode Linux", self.setup_says(*words)[1])
+        self.assertIn("source", self.setup_says(*words)[1])
+        self.assertEqual(self.setup_says(*words, KSRC="/somewhere"), (0, "", []))
         self.keep("source/linux-source-7.2_7.2.1-1/.sealed")
-        self.assertEqual(self.setup_says("run"), (0, "", []))
-        # Of kernels it can be silent.
+        self.assertEqual(self.setup_says(*words), (0, "", []))
+        self.assertIn("source", self.setup_says(*words, NBQ_KERNEL="6.19")[1])
+
+    def test_it_says_of_what_is_made_what_the_caller_names_and_no_more(self):
         self.installed(*self.rows("check"))
-        self.assertEqual(self.setup_says("--packages", "check"), (0, "", []))
+        self.assertEqual(self.setup_says("check"), (0, "", []))
+        _, said, _ = self.setup_says("run", "--makes", ROW, "--makes", ROW)
+        self.assertEqual(re.findall("^  (?:build|download) .*", said, re.MULTILINE),
+                         ["  download  the kernel \"own\": 10 MB"])
+        cpus = len(os.sched_getaffinity(0))
+        self.assertIn(f"takes     about {30 // cpus + 1} minute", said)
+        self.keep("kernel/7.2-0123/.sealed")
+        self.assertEqual(self.setup_says("run", "--makes", ROW), (0, "", []))
+        # The time of what it is for is that of all of it.
+        self.assertIn("then 14 for make check", self.setup_says("check", "--makes", "check")[1])
+        self.assertNotIn("for make check", self.setup_says("check", "--makes", "source")[1])
+        self.assertEqual(self.setup_says("run", "--makes", "nonsense")[0], 2)
 
     def test_without_home_it_says_what_it_says_with_the_home_of_the_password_file(self):
         listed = pwd.getpwuid(os.getuid()).pw_dir
@@ -174,7 +194,7 @@ class SetupTest(InFolder):
 
     def test_another_system_is_told_what_it_lacks(self):
         (self.folder / "bin/apt-get").unlink()
-        status, said, _ = self.setup_says("bench")
+        status, said, _ = self.setup_says("figures")
         self.assertEqual(status, 1)
         self.assertIn("  gnuplot (Debian: gnuplot-nox; for the figures", said)
         self.assertNotIn("clang", said)
