@@ -5,7 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from bench import cli_folder, result_folder, scenario_file, table1
-from measure import results
+from measure import host_load, results
 from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on
 from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
 from measure.progress import Progress, clock, counted
@@ -188,6 +188,8 @@ def make(job, folder, progress):
                 result_folder.write_scenario(folder, result)
                 announce(job)
                 print_table(columns_of(result.plan, True), groups_of(result))
+                if busy := host_load.warning(result.host):
+                    print(busy, flush=True)
     return count_accesses(job.scenario, folder) and well(result)
 
 
@@ -241,6 +243,8 @@ def run(options):
         job.announce(progress)
     say(f"{counted(len(jobs), 'scenario')}, {counted(progress.runs, 'run')}, "
         f"about {clock(progress.left())}")
+    if busy := host_load.warning_before(all(plan.is_simulated for plan in plans)):
+        say(busy)
     try:
         passed = [make(job, folder, progress) for job in jobs]
     except KeyboardInterrupt:

@@ -11,14 +11,16 @@ from pathlib import Path
 
 from bench import aims, findings, kernel_report, plot, rivals, table1
 from bench.figure import drawn_runs, point_words
+from bench.report_head import what_was_run
+from measure import host_load
 from measure.testbeds import SIMULATED, WHOLE_KERNELS
 from measure.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, summary, values_of
 from measure.metrics import shown
-from measure.results import open_folder, released
+from measure.results import open_folder
 from measure.table import host_words
 from testbed.common import Failure, say
-from testbed.rst import escaped, fields, heading, paragraph, replace, table
+from testbed.rst import escaped, heading, paragraph, replace, table
 
 RATE = rivals.RATE
 MISSES = "acquisition_misses"
@@ -51,33 +53,6 @@ def results_of(folder, simulated=False):
 
 
 # The parts
-
-def what_was_run(folder):
-    machine = folder.machine
-    rounds = sorted({result.plan.rounds for result in folder.scenarios.values()})
-    kernels = machine.get("kernels") or {machine.get("testbed"): machine.get("kernel")}
-    return [*heading("What was run", "="), *fields([
-        ("Kernel", ", ".join(f"{version} ({testbed})" for testbed, version in kernels.items()
-                             if version)),
-        ("CPU", machine.get("cpu_model")), ("Cores", machine.get("cores")),
-        ("Memory", f"{machine['memory_mb']} MB" if machine.get("memory_mb") else ""),
-        ("Kernel of the host", released(machine.get("host_kernel"))),
-        ("Compiler", machine.get("compiler")), ("Commit", machine.get("commit")),
-        ("Date", machine.get("date")), ("Command", machine.get("command")),
-        ("Rounds", ", ".join(str(each) for each in rounds)),
-        ("Runs", run_words(results_of(folder), "of measuring")),
-        ("Simulated by", machine.get("simulated")),
-        ("Simulated runs", run_words(results_of(folder, True), "of simulated time")),
-        ("A quick pass", "for its shape; its figures mean little"
-         if machine.get("quick") else "")])]
-
-
-def run_words(results, what):
-    """How many runs, and how long they were; empty if there are none."""
-    runs = [run for result in results for run in result.runs]
-    seconds = sum(run.result.get("elapsed_ns", 0) for run in runs) / 1e9
-    return f"{len(runs)}, {shown(seconds)} s {what}" if runs else ""
-
 
 def machines_of(result, finding):
     """The simulated machines that a finding is evaluated for: those that it does not name."""
@@ -236,6 +211,8 @@ def experiment(folder, result, evaluated, levels=LEVELS):
                        f"{escaped(load_sentence(result))} {escaped(host_sentence(result))}")
     if not result.complete:
         lines += paragraph("**Incomplete**: it was stopped before all rounds were run.")
+    if busy := host_load.warning(result.host):
+        lines += paragraph(f"**{escaped(busy)}**")
     for figure in plot.figures_of_result(folder, result):
         lines += figure_part(folder, result, figure)
     if evaluated:
@@ -500,6 +477,6 @@ def write(folder):
     path = replace(folder / "report.rst", text)
     page = as_html(text, path)
     if page is None:
-        say("no report.html: docutils is not installed; tools/setup bench installs it")
+        say("no report.html: docutils is not installed; tools/setup figures installs it")
         return path
     return replace(folder / "report.html", page)

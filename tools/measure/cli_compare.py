@@ -97,7 +97,7 @@ def run(options):
         raise Failure("not compared, as more than the code has changed; --anyway compares "
                       "all the same")
     found, alone = compare.compare(a, b, options.metric, options.relative_to)
-    for sentence in compare.incomplete(a, b):
+    for sentence in compare.doubts(a, b):
         say(sentence)
     if options.json:
         print(as_json(as_data(options, a, b, found, alone, differing)), end="")

@@ -6,7 +6,7 @@ from pathlib import Path
 import re
 from textwrap import fill
 
-from measure import results
+from measure import host_load, results
 from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
 from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, undisturbed
 from measure.here import FOLDER, HerePlace
@@ -248,6 +248,8 @@ def print_alone(result):
 def print_results(done, place, options):
     print(f"{place.meaning[0].upper()}{place.meaning[1:]} ({place.version}), "
           f"{counted(cores(), 'core')}, {counted(options.rounds, 'round')}: median, min and max.\n")
+    if busy := host_load.warning(*(result.host for result in done)):
+        print(fill(busy, WIDTH) + "\n")
     for result in done:
         if not result.runs:
             continue
@@ -321,15 +323,15 @@ def check(options):
 
 
 def place_for(options):
-    figures = ["figures"] * bool(options.figure)
-    if options.here:
-        if figures:
-            setup(*figures)
-        return HerePlace(options.folder)
-    purposes, makes = needs(options.testbed)
-    setup(*purposes, *figures, makes=makes)
-    if figures:
+    purposes, makes = ((), ()) if options.here else needs(options.testbed)
+    if options.figure:
+        purposes = (*purposes, "figures")
+    if purposes:
+        setup(*purposes, makes=makes)
+    if options.figure:
         gnuplot.gnuplot()
+    if options.here:
+        return HerePlace(options.folder)
     return place_on(options.testbed, folders=options.module)
 
 
@@ -346,6 +348,9 @@ def run(options):
     done = [job.new_result() for job in jobs]
     say(f"{counted(progress.runs, 'run')} of {counted(len(jobs[0].locks), 'lock')}, "
         f"about {clock(progress.left())}")
+    if busy := host_load.warning_before(plans[0].is_simulated):
+        say(busy)
+    machine = results.machine({place.name: place.version})
     stopped = False
     try:
         for job, result in zip(jobs, done):
@@ -354,7 +359,6 @@ def run(options):
         say("stopped; this is what had been measured")
         stopped = True
     with undisturbed():
-        machine = results.machine({place.name: place.version})
         print_results(done, place, options)
         write_files(options, machine, done)
     if stopped:

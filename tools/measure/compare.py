@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from measure import results
+from measure import host_load, results
 from measure.metrics import METRICS, ratios
 from testbed.common import Failure
 
@@ -85,11 +85,15 @@ class Line(NamedTuple):
                 "lowest": self.lowest, "highest": self.highest, "word": self.word}
 
 
-def incomplete(a, b):
-    """Sentences on passes that did not come to their end."""
-    return [f"{name} of {letter} is incomplete: not all of its runs came to their end"
-            for letter, side in (("A", a), ("B", b))
-            for name, result in side.scenarios.items() if not result.complete]
+def doubts(a, b):
+    """Sentences on passes that did not come to their end, and on hosts that were busy."""
+    found = []
+    for letter, side in (("A", a), ("B", b)):
+        found += [f"{name} of {letter} is incomplete: not all of its runs came to their end"
+                  for name, result in side.scenarios.items() if not result.complete]
+        busy = host_load.warning(*(result.host for result in side.scenarios.values()))
+        found += [f"{letter}: {busy}"] if busy else []
+    return found
 
 
 def chance(some, others):

@@ -59,7 +59,8 @@ class ScenarioResult:
 
     plan: the Scenario; locks: the names it meant there; points: the points it
     meant there; complete: whether every run that it asked for came to its end;
-    problems: sentences about guests that were lost and kernels that complained.
+    problems: sentences about guests that were lost and kernels that complained; host: what
+    host_load.py says of the time.
     """
 
     plan: scenarios.Scenario
@@ -68,6 +69,7 @@ class ScenarioResult:
     kernel: str = ""
     complete: bool = False
     problems: list = field(default_factory=list)
+    host: dict = field(default_factory=dict)
     runs: list = field(default_factory=list)
 
     @property
@@ -88,7 +90,7 @@ class ScenarioResult:
         plan = {**self.plan.plan(), "lock_names": self.locks, "points": self.points}
         return {"format": FORMAT, "scenario": self.name, "title": self.title,
                 "source": self.plan.source, "kernel": self.kernel, "plan": plan,
-                "complete": self.complete, "problems": self.problems,
+                "complete": self.complete, "problems": self.problems, "host": self.host,
                 "runs": [run.as_data() for run in self.runs]}
 
 
@@ -244,6 +246,7 @@ def from_data(data, path):
                                 data["kernel"])
         result.complete = data["complete"]
         result.problems = data["problems"]
+        result.host = data.get("host", {})	# older results have none
         result.runs = [RunRecord(**run) for run in data["runs"]]
     except (KeyError, TypeError) as error:
         raise Failure(f"{path} is not the result of a scenario ({error})") from None

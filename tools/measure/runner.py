@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
+from measure.host_load import HostLoad
 from measure.results import PASS, RunRecord, ScenarioResult
 from testbed.common import cores
 from testbed.driver import Run
@@ -81,6 +82,7 @@ class Job:
         result: one from new_result(), kept if this is interrupted.
         """
         result = result or self.new_result()
+        load = HostLoad()
         at_end = False
         try:
             for (cpus, busy), runs in self.groups.items():
@@ -91,6 +93,9 @@ class Job:
             at_end = True
         finally:
             progress.clear()
+            if not self.scenario.is_simulated:
+                # There, threads of the kernel make the runs.
+                result.host = load.figures(with_others=self.place.name != "here")
             result.runs = [run.record() for run in self.runs if run.settled]
             result.complete = at_end and all(run.complete for run in self.runs)
         return result

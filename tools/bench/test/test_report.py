@@ -104,6 +104,11 @@ class Contents(Reports):
         self.assertNotIn("Incomplete", text)
         result.complete = False
         self.assertIn("**Incomplete**", self.text(result))
+        self.assertNotIn("busy", self.text(result))
+        result.host = {"load_average": 2.5, "cores": 2, "others_permille": 0}
+        text = self.text(result)
+        self.assertIn("**The host was busy", text)
+        self.assertIn(":Other work: load average 2.5", text)
 
     def test_a_metric_gets_a_table_for_each_value_of_other_axes(self):
         text = self.text(result_of(scenario_of(

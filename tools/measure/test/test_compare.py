@@ -168,7 +168,7 @@ class Refusals(Files):
 
     def test_a_pass_that_was_stopped_is_named(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]})
-        self.assertEqual(compare.incomplete(a, b), [])
+        self.assertEqual(compare.doubts(a, b), [])
         path = b.path / "sample.json"
         path.write_text(path.read_text().replace('"complete": true', '"complete": false'))
         _, said, failure = self.command(a, b)

@@ -10,8 +10,8 @@ PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h spin.h clh.
 EXAMPLE := Documentation/example
 # What the installed nbq imports: no guests, no simulation, no experiments.
 TOOLS := $(addsuffix .py, \
-	$(addprefix measure/, __init__ cli cli_compare cli_stress compare hardware here metrics \
-		parameters progress results runner scenario table testbeds) \
+	$(addprefix measure/, __init__ cli cli_compare cli_stress compare hardware here host_load \
+		metrics parameters progress results runner scenario table testbeds) \
 	$(addprefix testbed/, __init__ common driver lines versions) \
 	$(addprefix top/, __init__ cli counts events instance screen view))
 
