@@ -12,6 +12,20 @@ from testbed.building import cache_folder, cached, digest, is_sealed, locked, ru
 from testbed.common import Failure, Unavailable, bound, output_of, say
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# What apt says of an archive's host that it cannot reach; as in tools/setup.
+UNREACHABLE = re.compile("Temporary failure resolving|Could not resolve|Could not connect|"
+                         "Unable to connect|Cannot initiate the connection|[Cc]onnection timed out|"
+                         "Connection refused|Network is unreachable|No route to host")
+# So that this is known in seconds: no retry, short waits for a name server and for a host.
+QUICK = ("-o", "Acquire::Retries=0", "-o", "Acquire::EnableSrvRecords=false",
+         "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
+QUICK_ENVIRONMENT = {"LC_ALL": "C", "RES_OPTIONS": "timeout:2 attempts:2"}
+
+
+class NoNetwork(Unavailable):
+    """Said once: what is needed from the network after that fails at once, by the same words."""
+
+    found = None
 
 
 def natural(text):
@@ -112,8 +126,9 @@ class PrivateApt:
         (self.root / "sources.list").write_text(
             "".join(f"deb {signed}{line} main\n" for line in self.lines))
         self.update_log.unlink(missing_ok=True)
-        status = run_logged(["apt-get", *self.options(), "-q", "update"], self.update_log,
-                            "reading package lists", check=False)
+        status = run_logged(["apt-get", *self.options(), *QUICK, "-q", "update"],
+                            self.update_log, "reading package lists",
+                            env={**QUICK_ENVIRONMENT, **os.environ}, check=False)
         self.updated = status == 0
         return self.updated
 
@@ -175,6 +190,8 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
     Returns (apt, the matching names).
     """
     require_apt()
+    if NoNetwork.found:
+        raise NoNetwork.found
     reached = False
     failures = []
     for lines in source_lists:
@@ -186,6 +203,9 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
                 ", ".join(line.split()[-1] for line in lines))
             if not apt.update():
                 failures += apt.complaints() or [f"see {apt.update_log}"]
+                if UNREACHABLE.search(failures[-1]):
+                    NoNetwork.found = NoNetwork(f"no network: {failures[-1]}")
+                    raise NoNetwork.found
                 continue
             reached = True
             names = apt.names(pattern)
@@ -233,8 +253,8 @@ def unpacked(kind, glob, need, source_lists, pattern, packages, files, architect
     try:
         apt, names = apt_offering(pattern, *source_lists, architecture=architecture or "amd64")
     except Unavailable as reason:
-        raise Unavailable(f"no {need}: {reason}. Install one, or give a cache filled elsewhere "
-                          "with NBQ_CACHE=FOLDER.") from None
+        raise type(reason)(f"no {need}: {reason}. Install one, or give a cache filled elsewhere "
+                           "with NBQ_CACHE=FOLDER.") from None
     package = names[-1]
     name = "_".join(filter(None, (package, version_in(apt, package), architecture)))
 

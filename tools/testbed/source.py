@@ -8,7 +8,7 @@ import shutil
 
 from testbed.building import cache_folder, cache_root, cached, digest, run_logged
 from testbed.common import Failure, Unavailable, fit_for_kbuild, output_of, say
-from testbed.debian import kept_in, suites_of_main_archive, unpacked
+from testbed.debian import NoNetwork, kept_in, suites_of_main_archive, unpacked
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
 SUITES = ("trixie-backports", "sid", "forky")	# where it is looked for
@@ -156,8 +156,8 @@ def debians_source():
     while not kept:
         try:
             kept = fetched_source(f"linux-source-{wanted.pop(0)}")
-        except Unavailable:
-            if not wanted:
+        except Unavailable as reason:
+            if not wanted or isinstance(reason, NoNetwork):
                 raise
     return Source(kept, kept.name)
 

@@ -3,8 +3,8 @@
 
 from unittest import mock
 
-from testbed import debian
-from testbed.common import Unavailable
+from testbed import debian, source
+from testbed.common import PROJECT, Unavailable
 from testbed.test import InFolder
 
 # As apt-get writes it where a mirror has not finished to copy an index.
@@ -16,6 +16,12 @@ E: Failed to fetch Packages.xz  File has unexpected size. Mirror sync in progres
    Hashes of expected file:
 E: Some index files failed to download. They have been ignored, or old ones used instead.
 """
+NO_NETWORK = """Err:1 http://archive.invalid/debian trixie InRelease
+  Temporary failure resolving 'archive.invalid'
+E: Failed to fetch http://archive.invalid/debian/dists/trixie/InRelease  \
+Temporary failure resolving 'archive.invalid'
+E: Some index files failed to download. They have been ignored, or old ones used instead.
+"""
 REASON = "Failed to fetch Packages.xz  File has unexpected size. Mirror sync in progress?"
 
 
@@ -25,7 +31,8 @@ class Offering(InFolder):
         # A list that offers None cannot be read.
         def update(apt):
             apt.root.mkdir(parents=True, exist_ok=True)
-            apt.update_log.write_text(UPDATE_LOG)
+            apt.update_log.write_text(self.log)
+            self.asked.append(apt.lines[0])
             return self.offers[apt.lines[0]] is not None
 
         def names(apt, pattern):
@@ -34,7 +41,9 @@ class Offering(InFolder):
         self.patch(mock.patch.object(debian, "cache_folder", lambda _: self.folder),
                    mock.patch.object(debian, "require_apt"), mock.patch.object(debian, "say"),
                    mock.patch.object(debian.PrivateApt, "update", update),
-                   mock.patch.object(debian.PrivateApt, "names", names))
+                   mock.patch.object(debian.PrivateApt, "names", names),
+                   mock.patch.object(debian.NoNetwork, "found", None))
+        self.log, self.asked = UPDATE_LOG, []
 
     def test_a_suite_that_cannot_be_read_or_lacks_the_package_is_passed_over(self):
         for old in (None, ["busybox"]):
@@ -52,3 +61,22 @@ class Offering(InFolder):
             with self.assertRaises(Unavailable) as raised:
                 debian.apt_offering("linux", *([line] for line in offers))
             self.assertEqual(str(raised.exception), why)
+
+    def test_without_a_network_nothing_more_is_tried_and_it_is_said_in_a_line(self):
+        self.offers, self.log = {"old": None, "new": ["linux-7.2"]}, NO_NETWORK
+        for asked in (["old"], ["old"]):
+            with self.assertRaises(debian.NoNetwork) as raised:
+                debian.apt_offering("linux", ["old"], ["new"])
+            self.assertEqual(self.asked, asked)
+            self.assertRegex(str(raised.exception), "^no network: .* resolving 'archive.invalid'$")
+        with mock.patch.object(source, "kept_in", return_value=None), \
+                mock.patch.object(source, "cache_folder", lambda _: self.folder), \
+                mock.patch.object(source, "fetched_source",
+                                  side_effect=raised.exception) as fetched, \
+                self.assertRaises(debian.NoNetwork):
+            source.debians_source()
+        self.assertEqual(fetched.call_count, 1)
+
+    def test_patterns_are_those_of_setup(self):
+        text = (PROJECT / "tools/setup").read_text().replace("\\\n", "")
+        self.assertIn(f'unreachable="({debian.UNREACHABLE.pattern}).*"', text)

@@ -33,6 +33,10 @@ exit $status
 APT_GET = """#!/bin/sh
 echo "$*" >>"$FOLDER/said"
 case "$*" in
+*update)
+	printf '%b' "$UPDATE_SAYS"
+	test -z "$UPDATE_SAYS" ;;
+*print-uris*) test "$KEPT" || echo "'http://deb.invalid/one.deb' one.deb 1" ;;
 *-s*install*)
 	echo 'Inst one [1.0] (1.1 Debian:12/stable [amd64])'
 	echo 'Inst two (2.0-1 Debian:12/stable [amd64])'
@@ -191,6 +195,26 @@ class SetupTest(InFolder):
         self.assertEqual(status, 1)
         self.assertIn("could not install: python3 gcc", said)
         self.assertNotIn("done\n", said)
+
+    def test_without_a_network_it_says_so_in_a_line_and_tries_no_more(self):
+        error = "Err:1 http://deb.invalid bookworm InRelease\\n  {}\\nE: Some failed\\n"
+        for reason in ("Temporary failure resolving 'deb.invalid'",
+                       "Cannot initiate the connection to deb.invalid:80 (203.0.113.1). - "
+                       "connect (101: Network is unreachable)",
+                       "Could not connect to deb.invalid:80 (203.0.113.1), connection timed out"):
+            says = error.format(reason)
+            status, said, packages = self.setup_says("source", UPDATE_SAYS=says)
+            self.assertEqual((status, packages), (1, []))
+            self.assertEqual(said.splitlines()[1:], [
+                f"tools/setup: no network: {reason}; install from elsewhere: apt-get install "
+                f"{' '.join(self.rows('source'))}"])
+            # Another source was reached.
+            hit = "Hit:2 http://other.invalid bookworm InRelease\\n"
+            self.assertTrue(self.setup_says("source", UPDATE_SAYS=hit + says)[2])
+            # apt has all of it.
+            self.assertTrue(self.setup_says("source", UPDATE_SAYS=says, KEPT="all")[2])
+        # A list that is expired is no reason not to try.
+        self.assertTrue(self.setup_says("source", UPDATE_SAYS=error.format("expired"))[2])
 
     def test_another_system_is_told_what_it_lacks(self):
         (self.folder / "bin/apt-get").unlink()
