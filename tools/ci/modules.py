@@ -4,9 +4,10 @@
 import re
 import shlex
 
-from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, commanded,
+from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, commanded, done,
                        guest_kernel, guest_modules, guest_report, machine)
 from ci.kernel_table import runs_on
+from testbed.common import BUILD, PROJECT, answer_of
 from testbed.disturbed import REFUSED as REFUSED_DISTURBED
 from testbed.driver import read_figures
 from testbed.guest import UserModeMachine, run_guest
@@ -26,6 +27,32 @@ def consumer():
         yield Case(f"consumer: the kernel log says \"{words}\"", bool(found),
                    "" if found else guest_report(outcome))
     yield clean_guest("consumer", outcome)
+    yield from warning_cases()
+
+
+WARNS = """
+#include <linux/module.h>
+static int __init start(void)
+{
+	int forgotten;
+
+	return 0;
+}
+module_init(start);
+MODULE_LICENSE("GPL");
+"""
+
+
+def warning_cases():
+    """What the compiler says of a user's module is shown, also if nothing has changed since."""
+    folder = BUILD / "warns"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "warns.c").write_text(WARNS)
+    (folder / "Kbuild").write_text("obj-m := warns.o\n")
+    for when in ("is shown", "is shown again"):
+        text, status = answer_of([PROJECT / "tools/nbq", "guest", "--build", folder, "true"])
+        yield done(f"consumer: a warning of the compiler {when} by guest --build", text,
+                   status, r"^warns\.c:5:\d+: warning: unused variable")
 
 
 def answered_cases(name, script, commands, modules, place=None, **options):

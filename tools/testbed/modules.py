@@ -7,10 +7,11 @@ is brought up to date by content: dates say nothing in a fresh clone.
 
 import contextlib
 from pathlib import Path
+import re
 import shutil
 
 from testbed.building import compiler_environment, digest, locked, run_logged
-from testbed.common import BUILD, PROJECT, Failure, cores
+from testbed.common import BUILD, PROJECT, Failure, cores, say
 
 SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
            "Documentation/stress-example", "Documentation/tutorial", "tools/ci/faults")
@@ -27,6 +28,13 @@ USERS = {EXAMPLE: [f"{EXAMPLE}/nbq_example.ko"], FAULTS: [f"{FAULTS}/nbq_faults.
          LOCK_TYPE: [f"{LOCK_TYPE}/ticket_timeout.ko"],
          TUTORIAL: [f"{TUTORIAL}/sampler_{step}.ko"
                     for step in ("raw", "timeout", "info", "bounded")]}
+
+
+KERNEL_MARK = ".kernel"		# in a copy: for which kernel it is
+WARNING = re.compile(r"\bwarning:", re.IGNORECASE)
+# Of kbuild: its progress; that this is another compiler than the kernel's, which is fine; BTF.
+PROGRESS = re.compile(r"  [A-Z]+ |make(\[\d+\])?: (Entering|Leaving)|warning: the compiler differs|"
+                      r"  The kernel was built |  You are using:|Skipping BTF|warning: pahole")
 
 
 def is_source(path):
@@ -67,7 +75,7 @@ def refresh_copy(copy, identity, wanted=None):
 
     wanted: {name: content} of other sources than the project's.
     """
-    mark = copy / ".kernel"
+    mark = copy / KERNEL_MARK
     if not mark.exists() or mark.read_text() != identity:
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
@@ -134,6 +142,20 @@ def user_sources(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if is_source(path)}
 
 
+def warnings_in(text):
+    """What a build has said besides how far it is, if there is a warning in it."""
+    said = [line for line in text.splitlines() if line and not PROGRESS.match(line)]
+    return "\n".join(said) if any(WARNING.search(line) for line in said) else ""
+
+
+def show_warnings(copy, log):
+    """make would not repeat them: what has warned is compiled anew the next time."""
+    said = warnings_in(log.read_text(errors="replace"))
+    if said:
+        say("the build warns:\n" + said.replace(f"{copy}/", ""))
+        (copy / KERNEL_MARK).unlink()
+
+
 def build_apart(kernel, what, sources, *options):
     """Build modules in a folder of their own for a kernel: {file name: content}.
 
@@ -144,6 +166,7 @@ def build_apart(kernel, what, sources, *options):
         refresh_copy(copy, identity, sources)
         with locked(kernel.lock, kernel.source) if kernel.lock else contextlib.nullcontext():
             make_modules(kernel, copy, log, *options)
+        show_warnings(copy, log)
         return {path.name: path.read_bytes() for path in sorted(copy.glob("*.ko"))}
 
 
