@@ -10,7 +10,8 @@ import shutil
 from ci.common import STRESS_FOLDER, USER_MODE, Case, done, extent, guest_kernel
 from ci.kernel_table import runs_on
 from ci.modules import RUNNING, answered_cases
-from testbed.common import BUILD, PROJECT, answer_of
+from testbed.building import run_logged
+from testbed.common import BUILD, PROJECT
 from testbed.guest_cli import LOADED
 from testbed.modules import LOCK_TYPE, build_user, user_sources
 from testbed.stress import FILES as STRESS_FILES
@@ -150,6 +151,15 @@ histogram = wait
 """
 
 
+def nbq(*words):
+    """What a command of tools/nbq says, and its status."""
+    log = BUILD / "log" / "lock-types.log"
+    log.unlink(missing_ok=True)
+    status = run_logged([PROJECT / "tools/nbq", *words], log, f"nbq {words[0]} --module",
+                        check=False)
+    return log.read_text(errors="replace"), status
+
+
 def command_cases():
     """tools/nbq knows the lock type by its name."""
     folder = BUILD / "lock-types"
@@ -158,19 +168,18 @@ def command_cases():
     (folder / "mine.ini").write_text(SCENARIO)
     module = ("--module", PROJECT / LOCK_TYPE)
     files = {kind: folder / f"x.{kind}" for kind in ("json", "csv", "svg")}
-    text, status = answer_of([
-        PROJECT / "tools/nbq", "stress", *module, "--locks", f"{NAME},clh_nb", "--cpus", "2",
-        "--rounds", "1", "--seconds", "0.2", "--json", files["json"], "--csv", files["csv"],
-        "--figure", f"wait={files['svg']}"])
+    text, status = nbq(
+        "stress", *module, "--locks", f"{NAME},clh_nb", "--cpus", "2", "--rounds", "1",
+        "--seconds", "0.2", "--json", files["json"], "--csv", files["csv"],
+        "--figure", f"wait={files['svg']}")
     yield done(f"lock-types: tools/nbq stress --module --locks {NAME}", text, status,
                rf"^{NAME} .* PASS$", r"^clh_nb .* PASS$")
     if status == 0:
         yield from file_cases(files)
-    text, status = answer_of([PROJECT / "tools/nbq", "stress", *module, "--locks", "none"])
+    text, status = nbq("stress", *module, "--locks", "none")
     yield Case("lock-types: --locks that is none names it, too", status == 2 and re.search(
         rf"there is no lock type \"none\"; there are .*, {NAME}$", text, re.M), text)
-    text, status = answer_of([PROJECT / "tools/nbq", "bench", *module, "--out", folder,
-                              folder / "mine.ini"])
+    text, status = nbq("bench", *module, "--out", folder, folder / "mine.ini")
     drawn = sorted(path.name for path in folder.glob("*/figures/*.svg"))
     yield done("lock-types: tools/nbq bench --module", text, status, rf"^{NAME} .* PASS$")
     made = (*folder.glob("*/figures/*.svg"), *folder.glob("*/report.rst"))
