@@ -10,18 +10,20 @@ from testbed.common import PROJECT
 STRESS = PROJECT / "nbqlock/stress"
 NUMBER = re.compile(r"^\t(?:NUMBER\(\w+, (\w+), (\w+), (\w+)\)"
                     r"|PARAM\(\w+, (\w+), number, \.max = (\w+))", re.MULTILINE)
-DEFINE = re.compile(r"^#define (\w+)\s+(\(.*\)|\w+)$", re.MULTILINE)
+DEFINE = re.compile(r"^#define (\w+)\s+(\(.*\)|\w+)(?:\s*/\*.*)?$", re.MULTILINE)
 KNOWN = {"NSEC_PER_USEC": 1000, "NSEC_PER_MSEC": 10 ** 6, "MSEC_PER_SEC": 1000,
-         "U32_MAX": 2 ** 32 - 1, "U64_MAX": 2 ** 64 - 1, "KTIME_MAX": None}
+         "U32_MAX": 2 ** 32 - 1, "U64_MAX": 2 ** 64 - 1, "KTIME_MAX": None,
+         "STRESS_CONTEXTS": 4}
 
 
 def driver_ranges():
     """{parameter: (least, most)} of numbers that have a most."""
-    text = "".join(path.read_text() for path in sorted(STRESS.glob("*.[ch]")))
+    text = "".join(path.read_text()
+                   for path in (STRESS.with_suffix(".h"), *sorted(STRESS.glob("*.[ch]"))))
     values = dict(KNOWN)
     for name, value in DEFINE.findall(text):
         value = re.sub(r"\b(\d+)U\b", r"\1", value)
-        if re.fullmatch(r"[\w()* ]+", value) and \
+        if re.fullmatch(r"[\w()*/ ]+", value) and \
                 set(re.findall(r"[A-Za-z_]\w*", value)) <= values.keys():
             values[name] = eval(value, dict(values))	# pylint: disable=eval-used
     found = {}
