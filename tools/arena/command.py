@@ -11,7 +11,7 @@ An x86-64 kernel in QEMU, with 4 CPUs, runs BPF programs on both:
   no-page          ours: a lock in a page that the arena does not have
   callback         ours: a callback attempts the lock of an interrupted holder
   selftest         the kernel's prog_tests/arena_spin_lock.c, unchanged
-  linked, example  ours: a program of several objects; Documentation/arena-example
+  linked, example  ours: of several objects; Documentation/arena-example
 
 Then it measures speed: of the programs in the guest, whose processor is
 emulated, and of both locks' sources compiled for this machine.
@@ -24,7 +24,7 @@ import subprocess
 
 from arena.build import LOCKS, OURS, THEIRS, host_program
 from arena.runs import Speed, all_parts, run_all
-from testbed.common import Failure, columns, positive, say, setup
+from testbed.common import Failure, positive, print_columns, say, setup
 from testbed.bpf import TOOLS_ROW
 from testbed.guest import QemuMachine, log_excerpt
 from testbed.kernels import BPF, built_kernel
@@ -97,7 +97,7 @@ def body():
     rows = [("", "", f"{OURS}, ns", f"{THEIRS}, ns", "speed of ours"),
             *speed_rows("BPF, emulated", guest_speed(machine, options.rounds)),
             *speed_rows("this machine", speed)]
-    print("\n".join(columns(rows, (2, 3, 4))))
+    print_columns(rows, (2, 3, 4))
     print("of 2 threads here, acquisitions of 100 by the one that had the lock before: " +
           ", ".join(f"{lock} {in_a_row[lock]:.0f}" for lock in LOCKS))
     return 0

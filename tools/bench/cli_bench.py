@@ -12,7 +12,7 @@ from measure.progress import Progress, clock, counted
 from bench.places import needs, place_on
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
-from testbed.common import PROJECT, Failure, cores, folder_can_be_written, say, setup
+from testbed.common import PROJECT, Failure, cores, folder_can_be_written, say, setup, wrapped
 from testbed.modules import user_sources
 
 RESULTS = PROJECT / "results"
@@ -46,8 +46,8 @@ def new_parser(verbs):
     parser.add_argument("--locks", metavar="NAME[,NAME...]",
                         help="lock types to measure (default: each scenario's)")
     add_modules(parser)
-    parser.add_argument("--testbed", choices=TESTBEDS, help="where to run, instead of the test "
-                        "beds that the scenarios name: " + "; ".join(
+    parser.add_argument("--testbed", choices=TESTBEDS, metavar="NAME", help="where to run, "
+                        "instead of the test beds that the scenarios name: " + "; ".join(
                             f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
                         help="where to make the folder of results (default: results/)")
@@ -171,10 +171,10 @@ def new_run(options, places):
 def announce(job):
     plan = job.scenario
     where = ", simulated" if plan.is_simulated else ""
-    print(f"\n{plan.name}: {plan.title} ({plan.source}){where}. "
-          f"{counted(len(job.locks), 'lock')}, "
-          f"{counted(len(job.points), 'point')}, {counted(plan.rounds, 'round')}: median, "
-          "min and max; times in microseconds.", flush=True)
+    print("\n" + wrapped(f"{plan.name}: {plan.title} ({plan.source}){where}. "
+                         f"{counted(len(job.locks), 'lock')}, {counted(len(job.points), 'point')}, "
+                         f"{counted(plan.rounds, 'round')}: median, min and max; times in "
+                         "microseconds."), flush=True)
 
 
 def make(job, folder, progress):
@@ -189,7 +189,7 @@ def make(job, folder, progress):
                 announce(job)
                 print_table(columns_of(result.plan, True), groups_of(result))
                 if busy := host_load.warning(result.host):
-                    print(busy, flush=True)
+                    print(wrapped(busy), flush=True)
     return count_accesses(job.scenario, folder) and well(result)
 
 

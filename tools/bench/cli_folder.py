@@ -27,7 +27,7 @@ file. Titles and texts of your own scenarios are in the file.
 
 example:
   tools/nbq share results/20261121T120000Z-0123456789ab my-machine.json
-  tools/nbq compare --relative-to raw_spinlock their-machine.json my-machine.json"""
+  tools/nbq compare --relative-to raw_spinlock theirs.json my-machine.json"""
 
 
 def new_parsers(verbs):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
-from testbed.common import Failure, columns
+from testbed.common import Failure, columns, terminal_columns
 from testbed.guest import UserModeMachine
 
 
@@ -90,4 +90,4 @@ class KernelTable:
         places = sorted(self.rows, key=lambda place: names.index(place[0]))
         return columns([self.HEAD, *(
             (name, self.versions.get(name, "-"), how, *self.rows[name, how].texts())
-            for name, how in places)], self.NUMBERS)
+            for name, how in places)], self.NUMBERS, terminal_columns())

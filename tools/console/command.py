@@ -21,7 +21,8 @@ from pathlib import Path
 from bench import exceeding
 from bench.figure import STYLES
 from measure.results import commit
-from testbed.common import can_be_written, columns, cores, positive, say, setup
+from testbed.common import (can_be_written, columns, cores, positive, say, setup,
+                            terminal_columns)
 from console.stall import CHANGES, CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt
 from testbed.kernels import HVC
@@ -88,7 +89,8 @@ def time_rows(run):
 
 def table(sides):
     """The lines of a table; sides: the rows of each."""
-    return columns([HEAD, *((own[0][0], *(cell for _, cell in own)) for own in zip(*sides))])
+    return columns([HEAD, *((own[0][0], *(cell for _, cell in own)) for own in zip(*sides))],
+                   width=terminal_columns())
 
 
 def draw(path, options, runs):

@@ -4,7 +4,6 @@
 import argparse
 from pathlib import Path
 import re
-from textwrap import fill
 
 from measure import host_load, results
 from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
@@ -16,7 +15,7 @@ from measure.progress import Progress, clock, counted
 from measure.runner import Job, well
 from measure.scenario import Plot, Scenario
 from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
-from testbed.common import INSTALLED, Failure, cores, guest_cpus, say, setup
+from testbed.common import INSTALLED, Failure, cores, guest_cpus, say, setup, wrapped
 from testbed.driver import HISTOGRAMS, OURS
 
 if not INSTALLED:
@@ -35,7 +34,6 @@ SIMULATED_ALONE_US = 200
 SECONDS, SIMULATED_SECONDS = 0.6, 0.002		# of a run
 INSTEAD = {"lock": "--locks", "cpus": "--cpus", "patience_ns": "--patience",
            "duration_ms": "--seconds", "duration_us": "--seconds"}
-WIDTH = 100			# of the text above a table
 
 EXAMPLES = """The exit status is 1 if a verdict is not PASS, 130 after Ctrl-C; what was
 measured by then is printed and written.
@@ -132,7 +130,7 @@ def add_place(parser):
         return
     add_modules(parser)
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--testbed", choices=STRESSED, default="uml",
+    where.add_argument("--testbed", choices=STRESSED, default="uml", metavar="NAME",
                        help="the guest's kernel (default: %(default)s): " + "; ".join(
                            f"{name}, {testbed.meaning}" for name, testbed in STRESSED.items()))
     where.add_argument("--here", action="store_true",
@@ -228,18 +226,17 @@ def print_contended(result, place, wide):
     length = load["duration_us"] / 1e6 if result.plan.is_simulated else \
         load["duration_ms"] / 1000
     steps = " User-mode Linux's clock moves in steps of 0.26." if place.name == "uml" else ""
-    print(fill(f"Contended: {length:g} s a run; {parameters}."
-               f"{without_patience(place, result.locks)} "
-               f"{legend(wide, result.plan.is_simulated)}{steps}", WIDTH,
-               break_on_hyphens=False))
+    print(wrapped(f"Contended: {length:g} s a run; {parameters}."
+                  f"{without_patience(place, result.locks)} "
+                  f"{legend(wide, result.plan.is_simulated)}{steps}"))
     print_table(columns_of(result.plan, wide), groups_of(result))
 
 
 def print_alone(result):
     fences = (" In user-mode Linux each acquire and each release is a full fence."
               if result.plan.testbed == "uml" else "")
-    print("\n" + fill("Alone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a release "
-                      f"and the driver's loop.{fences}", WIDTH))
+    print("\n" + wrapped("Alone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a "
+                         f"release and the driver's loop.{fences}"))
     groups = [(None, rounds) for _, rounds in groups_of(result)]
     reference = stand_in(REFERENCE, result.plan.testbed)
     print_table(alone_columns(result.runs_of(reference), reference), groups)
@@ -249,7 +246,7 @@ def print_results(done, place, options):
     print(f"{place.meaning[0].upper()}{place.meaning[1:]} ({place.version}), "
           f"{counted(cores(), 'core')}, {counted(options.rounds, 'round')}: median, min and max.\n")
     if busy := host_load.warning(*(result.host for result in done)):
-        print(fill(busy, WIDTH) + "\n")
+        print(wrapped(busy) + "\n")
     for result in done:
         if not result.runs:
             continue

@@ -7,6 +7,7 @@ from measure.metrics import METRICS, shown
 from measure.progress import counted, spaced
 from measure.results import PASS
 from measure.testbeds import WHOLE_KERNELS
+from testbed.common import fitted, terminal_columns
 
 REFERENCE = "raw_spinlock"	# what the others are compared with when alone
 
@@ -182,25 +183,28 @@ def heading(plan, point):
                               if axis not in ("cpus", "threads")])
 
 
-def laid_out(columns, groups):
+def laid_out(columns, groups, width=None):
     """The lines of a table; groups: [(heading or None, [the rounds of each lock])]"""
-    heads = [head for head, _ in columns]
-    parts = [(title, [[cell(rounds) for _, cell in columns] for rounds in locks])
-             for title, locks in groups]
-    every = [heads, *(row for _, rows in parts for row in rows)]
-    widths = [max(len(row[column]) for row in every) for column in range(len(heads))]
+    groups = [(title, [[cell(rounds) for _, cell in columns] for rounds in locks])
+              for title, locks in groups]
+    cells = [max((len(row[place]) for _, rows in groups for row in rows), default=0)
+             for place in range(len(columns))]
+    widths, parts = fitted([head for head, _ in columns], cells, width)
 
-    def line(cells):
-        words = [cells[0].ljust(widths[0])]
-        words += [cell.rjust(width) for cell, width in zip(cells[1:-1], widths[1:-1])]
-        return "  ".join([*words, cells[-1]]).rstrip()
+    def line(row, part):
+        words = [row[place].rjust(widths[place]) if 0 < place < len(columns) - 1 else
+                 row[place].ljust(widths[place]) for place in part]
+        return "  ".join(words).rstrip()
 
-    lines = [line(heads)]
-    for title, rows in parts:
-        lines += [f"-- {title}"] if title else []
-        lines += [line(row) for row in rows]
+    lines = []
+    for part, heads in parts:
+        lines += [""] * bool(lines)
+        lines += [line(row, part) for row in heads]
+        for title, rows in groups:
+            lines += [f"-- {title}"] if title else []
+            lines += [line(row, part) for row in rows]
     return lines
 
 
 def print_table(columns, groups):
-    print("\n".join(laid_out(columns, groups)), flush=True)
+    print("\n".join(laid_out(columns, groups, terminal_columns())), flush=True)

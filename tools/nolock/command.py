@@ -19,7 +19,7 @@ once.
 import argparse
 from statistics import median
 
-from testbed.common import MOST_CPUS, columns, guest_cpus, positive, say, setup
+from testbed.common import MOST_CPUS, guest_cpus, positive, print_columns, say, setup
 from testbed.guest import log_excerpt
 from nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 from whole_kernel.runs import CHANGES, QEMU, UML, recipe_of
@@ -112,5 +112,5 @@ def body():
         made = made_rounds(options, what)
         if not made:
             return 1
-        print("\n".join(columns([(what, *HEAD[1:]), *rows(made)])))
+        print_columns([(what, *HEAD[1:]), *rows(made)])
     return 0

@@ -17,7 +17,7 @@ import argparse
 import tempfile
 
 from panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
-from testbed.common import columns, positive, say, setup
+from testbed.common import columns, positive, say, setup, terminal_columns
 from testbed.guest import log_excerpt
 from testbed.kernels import debian_row
 
@@ -43,7 +43,7 @@ def table(panics):
         fates = [record.fate for record in records]
         rows.append((way, str(len(records)), str(sum(record.first != 0 for record in records)),
                      *(str(fates.count(fate)) for fate in FATES)))
-    return columns(rows, range(1, len(rows[0])))
+    return columns(rows, range(1, len(rows[0])), terminal_columns())
 
 
 def body():

@@ -3,7 +3,7 @@
 
 from statistics import median
 
-from testbed.common import columns
+from testbed.common import columns, terminal_columns
 from rqspinlock.runs import BOUNDS, Cycle, Deadlocks, MapLoad, Selftest
 
 KINDS = ("ok", "EDEADLK", "ETIMEDOUT", "other")
@@ -71,4 +71,4 @@ def table(made):
         for number, row in enumerate(rows):
             lines.append((name if not number else "", row,
                           *(side.get(row, "-") for side in sides)))
-    return columns(lines)
+    return columns(lines, width=terminal_columns())

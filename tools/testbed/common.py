@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
@@ -81,12 +82,64 @@ def folder_can_be_written(folder):
         raise Failure(f"cannot write to {folder}: {there} is no folder to write to")
 
 
-def columns(rows, right=()):
-    """The lines of a table of texts; right: which of its columns end at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(text.rjust(width) if place in right else text.ljust(width)
-                      for place, (text, width) in enumerate(zip(row, widths))).rstrip()
-            for row in rows]
+# Tables
+
+def terminal_columns():
+    """How wide the terminal is that stdout is; None if it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def wrapped(text):
+    """A paragraph for the terminal, no wider than 100 columns."""
+    return textwrap.fill(text, min(100, terminal_columns() or 100), break_on_hyphens=False)
+
+
+def in_two(text):
+    """A text as two lines, as even as they can be."""
+    words = text.split(" ")
+    halves = [(" ".join(words[:place]), " ".join(words[place:])) for place in range(len(words))]
+    return min(halves, key=lambda half: max(map(len, half)))
+
+
+def fitted(heads, cells, width=None):
+    """(widths of columns, [(columns of a part, its lines of heads)]) of a table that fits a width.
+
+    cells: the widest of each column. Where one line of heads is too wide they get two, and where
+    that does not do the table comes in parts, each with the first column.
+    """
+    def total(places, widths):
+        return sum(widths[place] for place in places) + 2 * (len(places) - 1)
+
+    every = range(len(heads))
+    widths = [max(len(head), cell) for head, cell in zip(heads, cells)]
+    if width is None or total(every, widths) <= width:
+        return widths, [(every, [heads])]
+    lines = [list(line) for line in zip(*map(in_two, heads))]
+    widths = [max(map(len, column)) for column in zip(*lines, [" " * cell for cell in cells])]
+    parts = [[0]]
+    for place in every[1:]:
+        if len(parts[-1]) > 1 and total([*parts[-1], place], widths) > width:
+            parts.append([0])
+        parts[-1].append(place)
+    return widths, [(part, [line for line in lines if any(line[place] for place in part)])
+                    for part in parts]
+
+
+def columns(rows, right=(), width=None):
+    """The lines of a table of texts, with its heads first; right: columns that end at the right."""
+    cells = [max(map(len, column)) for column in zip(*rows[1:])] if rows[1:] else [0] * len(rows[0])
+    widths, parts = fitted(rows[0], cells, width)
+    lines = []
+    for part, heads in parts:
+        lines += [""] * bool(lines)
+        lines += ["  ".join(row[place].rjust(widths[place]) if place in right else
+                            row[place].ljust(widths[place]) for place in part).rstrip()
+                  for row in [*heads, *rows[1:]]]
+    return lines
+
+
+def print_columns(rows, right=()):
+    print("\n".join(columns(rows, right, terminal_columns())), flush=True)
 
 
 def cores():

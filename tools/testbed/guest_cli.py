@@ -24,7 +24,7 @@ def parser(description):
         epilog=f"""The exit status is the command's. If the guest does not end in time, it is
 killed and reported, and the status is {HUNG}; if it panics or never comes up, {DIED}.
 The guest's shell runs COMMAND; several words are joined by spaces.
-Example: %(prog)s --cpus 4 -- 'cat /sys/kernel/debug/nbqlock_stress/locks'""")
+Example: %(prog)s --cpus 4 -- 'cat /sys/kernel/debug/nbqlock/total'""")
     options.add_argument("--cpus", type=positive, default=guest_cpus(), metavar="N",
                          help="CPUs of the guest (default: %(default)s, as many as here)")
     options.add_argument("--timeout", type=positive, default=DEFAULT_TIMEOUT,

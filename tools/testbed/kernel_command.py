@@ -57,9 +57,9 @@ def body():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="""environment:
-  KSRC=FOLDER       a Linux source tree (6.19 or later) to use instead of Debian's
+  KSRC=FOLDER       a Linux source tree (6.19 or later), instead of Debian's
   NBQ_KERNEL=X.Y    series of Debian's linux-source package (default 7.2)
-  NBQ_CACHE=FOLDER  where sources and kernels are kept (default ~/.cache/nbqlock)
+  NBQ_CACHE=FOLDER  where sources and kernels are kept (~/.cache/nbqlock)
   NBQ_MIRROR=URL    a Debian archive, if apt does not know one""")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     verbs.add_parser("source", help="print the source tree's folder; fetch it first if needed"

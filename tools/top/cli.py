@@ -22,11 +22,11 @@ Elsewhere each interval is a block of text. Documentation/top.rst explains the
 columns, and what the view costs.
 
 examples:
-  sudo {COMMAND} top                          this machine, where nbqlock is loaded
+  sudo {COMMAND} top                     this machine, where nbqlock is loaded
   sudo {COMMAND} top --interval 5 --count 3 --sort timeouts >top.txt"""
 GUEST_EXAMPLES = """
-  tools/nbq top --try                         a guest with the stress driver
-  tools/nbq top --try --overhead              what it costs there"""
+  tools/nbq top --try                    a guest with the stress driver
+  tools/nbq top --try --overhead         what it costs there"""
 
 
 def interval(text):
@@ -70,7 +70,8 @@ class Watch:
 
     def draw(self):
         if self.before:
-            self.screen.show(list(self.view.lines(self.before, self.now, self.screen.rows)))
+            self.screen.show(list(self.view.lines(self.before, self.now, self.screen.rows,
+                                                  self.screen.columns)))
 
     def keys(self, until):
         for key in self.screen.keys(until):

@@ -23,7 +23,7 @@ class Quit(Exception):
 class Plain:
     """A block of text for each interval."""
 
-    rows = None
+    rows = columns = None
 
     def __enter__(self):
         return self
@@ -51,6 +51,10 @@ class Terminal:
     @property
     def rows(self):
         return max(1, shutil.get_terminal_size().lines - BESIDE_ROWS)
+
+    @property
+    def columns(self):
+        return shutil.get_terminal_size().columns
 
     def __enter__(self):
         if self.input is not None:

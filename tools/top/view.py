@@ -3,6 +3,7 @@
 
 from collections import Counter
 import errno
+import textwrap
 
 from testbed.common import columns
 
@@ -40,6 +41,16 @@ def row_texts(name, counts):
     return (name, str(counts.waiters), holder_text(counts.holder), str(counts.waits),
             str(counts.acquired), str(counts.timeouts), str(counts.deadlocks),
             microseconds(counts.mean_ns), f"<{microseconds(p99)}" if p99 else "-")
+
+
+def table_of(rows, width=None):
+    """The lines of the table; where it is too wide, the names have lines of their own."""
+    table = columns([HEAD, *rows], right=range(1, len(HEAD)))
+    if width is None or max(map(len, table)) <= width:
+        return table
+    heads, *figures = columns([("", *row[1:]) for row in (HEAD, *rows)],
+                              right=range(1, len(HEAD)))
+    return [heads, *(line for row, own in zip(rows, figures) for line in (row[0], own))]
 
 
 def failures_of(locks):
@@ -87,8 +98,14 @@ class View:
         names.sort(key=lambda name: (-SORTS[self.sort](new[name]), name))
         return {name: new[name] for name in names}
 
-    def lines(self, before, now, rows=None):
-        """The text of an interval; rows: how many locks at most."""
+    def lines(self, before, now, rows=None, width=None):
+        """The text of an interval; rows: how many of locks at most; width: of all lines."""
+        for line in self.text(before, now, rows, width):
+            # The table fits already, but on terminals that are too narrow for it.
+            yield from textwrap.wrap(line, width, subsequent_indent=" " * 11,
+                                     drop_whitespace=True) or [""] if width else [line]
+
+    def text(self, before, now, rows, width):
         locks = self.shown(before, now)
         seconds = now.seconds - before.seconds
         yield (f"nbq top: {len(locks)} contended locks in {seconds:.1f} s, most "
@@ -97,8 +114,11 @@ class View:
         yield from total_lines(before.total, now.total)
         yield ""
         names = list(locks)[:rows]
-        yield from columns([HEAD, *(row_texts(name, locks[name]) for name in names)],
-                           right=range(1, len(HEAD)))
+        table = table_of([row_texts(name, locks[name]) for name in names], width)
+        if rows and len(table) > rows + 1:
+            names = names[:max(1, rows // 2)]
+            table = table[:1 + 2 * len(names)]
+        yield from table
         if len(locks) > len(names):
             yield f"{len(locks) - len(names)} more locks"
         failures = list(failures_of(locks))

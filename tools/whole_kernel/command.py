@@ -14,7 +14,7 @@ more.
 import argparse
 import sys
 
-from testbed.common import MOST_CPUS, columns, positive, say, setup
+from testbed.common import MOST_CPUS, positive, print_columns, say, setup
 from testbed.guest import log_excerpt
 from whole_kernel.debian import DebianRecipe, debian_kernel
 from whole_kernel.debian_boot import DebianBoot
@@ -79,7 +79,7 @@ def chosen(parts, names):
 def print_rows(rows):
     table = [HEAD, *((str(cpus), name, f"FAIL: {wrong}" if wrong else "ok", figure)
                      for cpus, name, wrong, figure in rows)]
-    print("\n".join(columns(table)))
+    print_columns(table)
 
 
 def boots(options):

@@ -50,6 +50,23 @@ class TestView(unittest.TestCase):
         self.assertIn("timeouts 2,", text)
         self.assertIn("queue nodes: 2 in use", text)
 
+    def test_at_80_columns_nothing_is_cut_off(self):
+        long = "a_lock_with_a_long_name+0x40/0x80 [a_driver]"
+        renamed = [{key: value.replace("a_lock+0x0/0x8 [drv]", long) for key, value in each.items()}
+                   for each in (parts(10, 1), parts(12, 300000))]
+        before, now = map(Histograms().sample, renamed)
+        whole = list(View().lines(before, now))
+        narrow = list(View().lines(before, now, width=80))
+        self.assertGreater(max(map(len, whole)), 100)
+        self.assertLessEqual(max(map(len, narrow)), 80)
+        # All words are there, but for the head of the names.
+        self.assertEqual(sorted([*" ".join(narrow).split(), "lock"]),
+                         sorted(" ".join(whole).split()))
+        self.assertIn(next(iter(View().shown(before, now))), narrow)
+        # As many lines as there is room for.
+        few = list(View().lines(before, now, rows=2, width=80))
+        self.assertIn("1 more locks", few)
+
     def order(self, view):
         return list(view.shown(Histograms().sample(parts(1, 1)),
                                Histograms().sample(parts(2, 3))))
@@ -103,6 +120,15 @@ class TestScreens(unittest.TestCase):
                     watch.take(parts(time, time))
         self.assertNotIn("\x1b", out.getvalue())
         self.assertEqual(out.getvalue().count("nbq top: "), 2)
+
+    def test_the_view_is_as_wide_as_its_terminal(self):
+        shown = mock.Mock(rows=10, columns=50)
+        watch = cli.Watch(argparse.Namespace(sort="waits", lock=None), shown)
+        for time in (1, 2):
+            watch.take(parts(time, time))
+        lines = shown.show.call_args[0][0]
+        self.assertIn("b_lock [drv]", lines)
+        self.assertLessEqual(max(map(len, lines)), 50)
 
     def test_terminal_is_put_back(self):
         master, slave = pty.openpty()
