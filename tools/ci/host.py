@@ -7,7 +7,7 @@ import sys
 
 from ci.common import Case, extent
 from testbed.building import compiler_environment, run_logged
-from testbed.common import BUILD, PROJECT, Failure
+from testbed.common import BUILD, PROJECT, Failure, answer_of
 
 
 def host():
@@ -55,3 +55,17 @@ def tools():
     passed = status == 0 and ran and int(ran[1]) == len(results) > 0
     yield Case("tools: every test was run", bool(passed),
                "" if passed else said[-4000:])
+    yield names_of_programs()
+
+
+def names_of_programs():
+    """No test runs each line of the tools: a name that is not defined is found without running."""
+    programs = [path for path in (PROJECT / "tools").rglob("*") if is_program(path)]
+    said, status = answer_of(["pyflakes3", *programs])
+    return Case("tools: each name is defined, each import is used", status == 0 and bool(programs),
+                said)
+
+
+def is_program(path):
+    return path.suffix == ".py" or (not path.suffix and path.is_file() and
+                                    b"python3" in path.read_bytes().partition(b"\n")[0])

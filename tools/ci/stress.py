@@ -8,7 +8,7 @@ from testbed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, LONG, SHO
                                above_own_cpu, at_once, goes_unnoticed, guest_runs, soak_runs)
 from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun,
                             broken_run, logged_parameters, shape_runs)
-from testbed.driver import BROKEN, OURS, Run
+from testbed.driver import BROKEN, COMPARATORS, OURS, Run
 from testbed.stress import Unseen, lock_types
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
