@@ -6,14 +6,12 @@ import json
 import os
 from pathlib import Path
 import re
-import shutil
-import subprocess
 import time
 
-from testbed.common import PROGRESS_SECONDS, PROJECT, Failure, Unavailable, cores, say
+from moving.coccinelle import run_spatch
+from testbed.common import PROGRESS_SECONDS, PROJECT, Failure, cores, say
 
 SCRIPT = PROJECT / "tools/moving/attempts.cocci"
-SECONDS = 7200			# for a file; ends what hangs
 # What a class is; a site belongs to the first that it is of. Documentation/moving.rst has them.
 CLASSES = {
     "loop": "in a loop that only waits, with a deadline or without end",
@@ -58,19 +56,8 @@ class Site:
 
 def facts_of(path):
     """What the script says of a file: lists of (start, end, function, text), by their kind."""
-    if not shutil.which("spatch"):
-        raise Unavailable("spatch is not installed; run tools/setup moving")
-    try:
-        done = subprocess.run(
-            ["spatch", "--very-quiet", "--no-includes", "--sp-file", SCRIPT, path],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            errors="replace", check=False, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise Failure(f"{path}: spatch was not done after {SECONDS} s") from None
-    if done.returncode:
-        raise Failure(f"{path}: spatch failed:\n{done.stderr[-2000:]}")
     facts = {kind: [] for kind in ("attempt", "call", "handler", "statement", "then", "else")}
-    for line in sorted(set(done.stdout.splitlines())):
+    for line in sorted(set(run_spatch(SCRIPT, path, "--no-includes").splitlines())):
         kind, start, end, function, text = json.loads(line)
         facts[kind].append((start, end, function, text))
     return facts

@@ -5,18 +5,17 @@ import difflib
 from pathlib import Path
 import re
 import shutil
-import subprocess
 import tempfile
 
+from moving.coccinelle import run_spatch
 from testbed.building import compiled_files, compiler_environment, locked, run_logged
-from testbed.common import BUILD, PROJECT, Failure, Unavailable, cores
+from testbed.common import BUILD, PROJECT, Failure, cores
 from testbed.kernels import X86_64, Recipe, built_kernel
 
 SCRIPT = PROJECT / "tools/moving/raw_to_nbq.cocci"
 # A tree that single drivers can be compiled in: nothing of it is linked or booted.
 DRIVERS = Recipe("drivers", X86_64, "include/generated/autoconf.h", "drivers",
                  target="modules_prepare")
-SECONDS = 7200			# for a file; ends what hangs
 LOCK = re.compile(r"([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 INCLUDE = re.compile(r"#\s*include\s+<(?!nbqlock/)")
 CONDITION = re.compile(r"#\s*(if|endif)")
@@ -108,19 +107,9 @@ def after_includes(lines):
 
 def converted(path, lock):
     """The text of a file after the script."""
-    if not shutil.which("spatch"):
-        raise Unavailable("spatch is not installed; run tools/setup moving")
     with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
         out = Path(folder) / "out"
-        try:
-            done = subprocess.run(
-                ["spatch", "--very-quiet", "--sp-file", SCRIPT, *lock.definitions, path,
-                 "-I", path.parent, "-o", out], stdin=subprocess.DEVNULL, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            raise Failure(f"{path}: spatch was not done after {SECONDS} s") from None
-        if done.returncode:
-            raise Failure(f"{path}: spatch failed:\n{done.stderr[-2000:]}")
+        run_spatch(SCRIPT, path, *lock.definitions, "-I", path.parent, "-o", out)
         return out.read_text() if out.exists() else path.read_text()
 
 
