@@ -202,7 +202,7 @@ struct task_struct *nbq_new_thread(struct kunit *test, int (*run)(void *arg), vo
 
 /* Reports of misuse, as nbqlock/report.c has them: they are promised */
 #define NBQ_NOT_HELD_REPORT	"unlock of a lock that is not held"
-#define NBQ_NOT_OWNER_REPORT	"unlock of a lock that another CPU holds"
+#define NBQ_NOT_OWNER_REPORT	"unlock of a lock that another context holds"
 #define NBQ_IN_USE_REPORT	"destroy of a lock that is in use"
 
 void nbq_provoke_report(struct kunit *test, const char *what);

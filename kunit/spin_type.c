@@ -19,8 +19,8 @@ static struct { struct nbq_spin lock; } static_struct = {
 static const struct nbq_traits traits = {
 	.steals = true,
 	.without_node = -ETIMEDOUT,
-	/* Without lockdep, a release is an inlined store. */
-	.checks_unlock = IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC),
+	/* In other kernels a release is an inlined store. */
+	.checks_unlock = IS_ENABLED(CONFIG_DEBUG_SPINLOCK),
 };
 
 /* The lock has none. For the ends of cases: nothing is lost. */

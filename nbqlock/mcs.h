@@ -174,8 +174,8 @@ void nbq_mcs_lock(struct nbq_mcs *lock) __nbq_acquires(lock);
  * nbq_mcs_unlock() - Release.
  * @lock: a lock that this context acquired on this CPU
  *
- * The release of a lock that is not held, or is held by another CPU, is reported in the kernel
- * log and changes nothing.
+ * The release of a lock that is not held, or is held by another context, is reported in the
+ * kernel log and changes nothing.
  *
  * Context: The holder's. Turns preemption on.
  */

@@ -21,7 +21,7 @@ static const char *const whats[NBQ_REPORTS] = {
 	[NBQ_REPORT_DEADLOCK] = "deadlock, which only a timeout of another waiter ends",
 	[NBQ_REPORT_OWNER_DEAD] = "wait for a holder on a stopped CPU, which only a takeover ends",
 	[NBQ_REPORT_NOT_HELD] = "unlock of a lock that is not held",
-	[NBQ_REPORT_NOT_OWNER] = "unlock of a lock that another CPU holds",
+	[NBQ_REPORT_NOT_OWNER] = "unlock of a lock that another context holds",
 	[NBQ_REPORT_IN_USE] = "destroy of a lock that is in use",
 };
 

@@ -11,7 +11,7 @@ enum nbq_report {
 	NBQ_REPORT_DEADLOCK,	/* an acquisition that cannot time out */
 	NBQ_REPORT_OWNER_DEAD,	/* the same, behind a holder that has stopped for good */
 	NBQ_REPORT_NOT_HELD,	/* unlock of a free lock */
-	NBQ_REPORT_NOT_OWNER,	/* unlock on another CPU than the holder's */
+	NBQ_REPORT_NOT_OWNER,	/* unlock by another CPU or level than the holder's */
 	NBQ_REPORT_IN_USE,	/* destroy of a lock that is held or waited for */
 	NBQ_REPORTS
 };

@@ -176,8 +176,10 @@ void __nbq_spin_lock_nested(struct nbq_spin *lock, unsigned int subclass) __nbq_
 	__nbq_acquire(lock);
 }
 EXPORT_SYMBOL_GPL(__nbq_spin_lock_nested);
+#endif
 
-/* With lockdep, the release checks who holds the lock. */
+#ifdef CONFIG_DEBUG_SPINLOCK
+/* The release of a debug kernel, which checks whether the running context holds the lock. */
 void __nbq_spin_unlock(struct nbq_spin *lock)
 {
 	u16 holder = READ_ONCE(lock->state.holder);
@@ -186,7 +188,8 @@ void __nbq_spin_unlock(struct nbq_spin *lock)
 		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);
 		return;
 	}
-	if (unlikely(nbq_context_cpu(holder) != raw_smp_processor_id())) {
+	if (unlikely(holder != nbq_encode_context(raw_smp_processor_id(),
+						  interrupt_context_level()))) {
 		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);
 		return;
 	}

@@ -86,7 +86,7 @@ int __nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience);
 int __nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline);
 bool __nbq_spin_trylock(struct nbq_spin *lock);
 void __nbq_spin_lock(struct nbq_spin *lock);
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#ifdef CONFIG_DEBUG_SPINLOCK
 void __nbq_spin_unlock(struct nbq_spin *lock);
 #endif
 
@@ -278,8 +278,9 @@ static __always_inline void nbq_spin_lock(struct nbq_spin *lock)
  * nbq_spin_unlock() - Release.
  * @lock: a lock that this context acquired on this CPU
  *
- * With CONFIG_DEBUG_LOCK_ALLOC, the release of a lock that is not held, or is held by another
- * CPU, is reported in the kernel log and changes nothing. Without, it breaks the lock.
+ * With CONFIG_DEBUG_SPINLOCK, which lockdep selects, the release of a lock that is not held, or is
+ * held by another context, is reported in the kernel log and changes nothing. Without, it breaks
+ * the lock.
  *
  * Context: The holder's. Turns preemption on.
  */
@@ -287,7 +288,7 @@ static __always_inline void nbq_spin_unlock(struct nbq_spin *lock)
 	__nbq_releases(lock)
 {
 	__nbq_release(lock);
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#ifdef CONFIG_DEBUG_SPINLOCK
 	__nbq_spin_unlock(lock);
 #else
 	/* Before the lock is seen to be free: writes to devices are in order. */

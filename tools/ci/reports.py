@@ -27,7 +27,7 @@ def is_lock(report, name):
 
 def misuse_claims(found):
     not_held = [report for report in found if "not held" in report["what"]]
-    others = [report for report in found if "another CPU" in report["what"]]
+    others = [report for report in found if "another context" in report["what"]]
     in_use = [report for report in found if "in use" in report["what"]]
     yield ("an unlock of each of two free locks, with lock and caller",
            len({report["lock"] for report in not_held[:2]}) == 2 and
