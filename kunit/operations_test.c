@@ -681,7 +681,7 @@ static void init_forgets_what_was_in_the_memory(struct kunit *test)
 static void needs_checked_unlock(struct kunit *test)
 {
 	if (!nbq_type(test)->traits->checks_unlock)
-		kunit_skip(test, "without lockdep, this type's unlock is a store");
+		kunit_skip(test, "without CONFIG_DEBUG_SPINLOCK, its unlock is a store");
 }
 
 /* By a context that would hold it: with preemption off. */
@@ -730,6 +730,33 @@ static void unlock_on_another_cpu_changes_nothing(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = !holders_nodes(test));
 }
 
+static void unlock_in_an_nmi(void *arg)
+{
+	struct kunit *test = arg;
+
+	nbq_type(test)->unlock(nbq_lock(test));
+}
+
+/* As after an attempt that got -EDEADLK, and was taken for one that has acquired. */
+static void unlock_above_the_holder_changes_nothing(struct kunit *test)
+{
+	struct nbq_context before = nbq_context_now(), after;
+	bool held;
+
+	needs_checked_unlock(test);
+	nbq_provoke_report(test, NBQ_NOT_OWNER_REPORT);
+	nbq_type(test)->lock(nbq_lock(test));
+	nbq_as_nmi(unlock_in_an_nmi, test);
+	held = nbq_type(test)->is_locked(nbq_lock(test));
+	nbq_type(test)->unlock(nbq_lock(test));
+	after = nbq_context_now();
+	nbq_context_restore(before);
+
+	KUNIT_EXPECT_TRUE(test, held);
+	KUNIT_EXPECT_FALSE(test, nbq_type(test)->is_locked(nbq_lock(test)));
+	nbq_expect_context(test, after, before);
+}
+
 KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
 static struct kunit_case operations_cases[] = {
@@ -754,6 +781,7 @@ static struct kunit_case operations_cases[] = {
 	KUNIT_CASE_PARAM(init_forgets_what_was_in_the_memory, type_gen_params),
 	KUNIT_CASE_PARAM(unlock_of_a_free_lock_changes_nothing, type_gen_params),
 	KUNIT_CASE_PARAM(unlock_on_another_cpu_changes_nothing, type_gen_params),
+	KUNIT_CASE_PARAM(unlock_above_the_holder_changes_nothing, type_gen_params),
 	{}
 };
 

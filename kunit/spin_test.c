@@ -1097,7 +1097,7 @@ static void late_unlock_is_reported_and_changes_nothing(struct kunit *test)
 	u16 me;
 
 	if (!nbq_type(test)->traits->checks_unlock)
-		kunit_skip(test, "without lockdep, it breaks the lock");
+		kunit_skip(test, "without CONFIG_DEBUG_SPINLOCK, it breaks the lock");
 	nbq_provoke_report(test, NBQ_NOT_HELD_REPORT);
 	nbq_spin_lock(lock_of(test));
 	me = nbq_context_of(nbq_this_pool());
