@@ -56,10 +56,19 @@ KINDS = {
     "nbq_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at not_held",
     "nbq_spin_abba": r"possible circular locking dependency",
     "nbq_spin_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at hybrid_not_held",
+    "nbq_spin_unlock_above": r"nbqlock: BUG: unlock of a lock that another context holds: "
+                             r".*, held by CPU#\d+ \(task\), on CPU#\d+ \(hardirq\)",
+    "nbq_left_by_init": r"faults_init.* returned with preemption imbalance",
+    "nbq_left_by_thread": r"BUG: sleeping function called from invalid context",
+    "nbq_left_by_work": r"BUG: workqueue leaked atomic, lock or RCU",
+    "nbq_left_by_timer": r"timer: leave_in_timer.* preempt leak",
+    "nbq_left_by_interrupt": r"inconsistent lock state",
     "nbq_misuse": r"nbqlock: BUG: destroy of a lock that is in use: ",
     "nbq_deadlock": r"nbqlock: BUG: deadlock, ",
     "kcsan": r"BUG: KCSAN: data-race in race",
 }
+# Of a lock that stays held, lockdep also names the lock, and where it was acquired.
+HELD = re.compile(r" held by .*\n(?:.* #\d+: .*\n)*?.* #\d+: .*\(left\)\{.*, at: leave_held\b")
 STALLS = ("rcu_stall", "soft_lockup", "hung_task")
 NONE = "no_such_kind"
 # A kernel that is as attentive as it can be.
@@ -90,7 +99,8 @@ class Fault:
         """Whether a complaint of this kind came after the mistake."""
         parts = re.split(rf"nbq_faults: provoking {self.kind}\b", self.outcome.log)
         return any(re.search(KINDS[self.kind], line) for line in complaints(parts[-1])) \
-            and len(parts) == 2
+            and len(parts) == 2 and \
+            (not self.kind.startswith("nbq_left") or bool(HELD.search(parts[-1])))
 
 
 def script_for(kind, seconds):

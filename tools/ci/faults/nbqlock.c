@@ -2,7 +2,7 @@
 /*
  * Mistakes with the locks of nbqlock. None blocks: there is no other context, and each
  * acquisition is timed, so that a deadlock would be over after its patience. They
- * are mistakes all the same, and lockdep must say so.
+ * are mistakes all the same, and the kernel must say so.
  */
 #include <linux/compiler.h>
 #include <linux/completion.h>
@@ -10,12 +10,16 @@
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
+#include <linux/processor.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
 
 #include <nbqlock/nbqlock.h>
 
@@ -138,10 +142,92 @@ static int hybrids_in_opposite_orders(void)
 	return ret;
 }
 
-/* With lockdep, unlock sees what a kernel without it lets pass. */
+/* A debug kernel's unlock sees what others let pass. */
 static int hybrid_not_held(void)
 {
 	nbq_spin_unlock(&spin);
+	return 0;
+}
+
+/* The inverted test, in an interrupt: the failed attempt got -EDEADLK. */
+static bool unlocked;
+
+static void unlock_what_is_held_below(struct irq_work *work)
+{
+	if (nbq_spin_lock_timeout(&spin, PATIENCE))
+		nbq_spin_unlock(&spin);
+	WRITE_ONCE(unlocked, true);
+}
+
+static int inverted_test(void)
+{
+	static struct irq_work work = IRQ_WORK_INIT_HARD(unlock_what_is_held_below);
+
+	nbq_spin_lock(&spin);
+	irq_work_queue(&work);
+	while (!READ_ONCE(unlocked))
+		cpu_relax();
+	nbq_spin_unlock(&spin);
+	return 0;
+}
+
+/* A lock that stays held at the end of a context. */
+static DEFINE_NBQ_SPIN(left);
+
+static noinline int leave_held(void)
+{
+	int ret = nbq_spin_lock_timeout(&left, PATIENCE);
+
+	barrier();	/* no tail call */
+	return ret;
+}
+
+static int leave_in_thread(void *unused)
+{
+	return leave_held();
+}
+
+static int left_by_a_thread(void)
+{
+	return PTR_ERR_OR_ZERO(kthread_run(leave_in_thread, NULL, "faults_left"));
+}
+
+static void leave_in_work(struct work_struct *work)
+{
+	leave_held();
+}
+
+static int left_by_work(void)
+{
+	static DECLARE_WORK(work, leave_in_work);
+
+	schedule_work(&work);
+	return 0;
+}
+
+static void leave_in_timer(struct timer_list *timer)
+{
+	leave_held();
+}
+
+static int left_by_a_timer(void)
+{
+	static DEFINE_TIMER(timer, leave_in_timer);
+
+	mod_timer(&timer, jiffies);
+	return 0;
+}
+
+static void leave_in_interrupt(struct irq_work *work)
+{
+	leave_held();
+}
+
+static int left_by_an_interrupt(void)
+{
+	static struct irq_work work = IRQ_WORK_INIT_HARD(leave_in_interrupt);
+
+	irq_work_queue(&work);
 	return 0;
 }
 
@@ -290,6 +376,12 @@ const struct fault nbqlock_faults[] = {
 	{ "nbq_unlock", not_held },
 	{ "nbq_spin_abba", hybrids_in_opposite_orders },
 	{ "nbq_spin_unlock", hybrid_not_held },
+	{ "nbq_spin_unlock_above", inverted_test },
+	{ "nbq_left_by_init", leave_held },
+	{ "nbq_left_by_thread", left_by_a_thread },
+	{ "nbq_left_by_work", left_by_work },
+	{ "nbq_left_by_timer", left_by_a_timer },
+	{ "nbq_left_by_interrupt", left_by_an_interrupt },
 	{ "nbq_misuse", misuse },
 	{ "nbq_deadlock", deadlock },
 	{ }
