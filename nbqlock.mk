@@ -5,7 +5,9 @@ nbqlock-dir := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 ifneq ($(KBUILD_EXTMOD),)
 # Its Kbuild includes this file. It adds the folder of <nbqlock/nbqlock.h> and the symbol versions
 # of the nbqlock that was built for that kernel: in this folder, by "make install" or by DKMS.
-subdir-ccflags-y += -I$(nbqlock-dir)
+# And a result that is ignored is an error, unless its Kbuild says otherwise:
+#	ccflags-y += -Wno-error=unused-result
+subdir-ccflags-y += -I$(nbqlock-dir) -Werror=unused-result
 KBUILD_EXTRA_SYMBOLS += $(firstword $(wildcard \
 	$(nbqlock-dir)/Module.symvers $(nbqlock-dir)/$(KERNELRELEASE)/Module.symvers \
 	/var/lib/dkms/nbqlock/kernel-$(KERNELRELEASE)-*/Module.symvers))

@@ -4,14 +4,14 @@
 import re
 import shlex
 
-from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, commanded, done,
-                       guest_kernel, guest_modules, guest_report, machine)
-from ci.kernel_table import runs_on
-from testbed.common import BUILD, PROJECT, answer_of
+from ci.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, Case, clean_guest,
+                       commanded, done, guest_kernel, guest_modules, guest_report, machine)
+from ci.kernel_table import On, runs_on
+from testbed.common import BUILD, PROJECT, Failure, answer_of
 from testbed.disturbed import REFUSED as REFUSED_DISTURBED
 from testbed.driver import read_figures
 from testbed.guest import UserModeMachine, run_guest
-from testbed.modules import EXAMPLE, build_modules
+from testbed.modules import EXAMPLE, build_modules, build_user
 from testbed.shapes import PLAIN, REFUSED
 from testbed.stress import FILES as STRESS_FILES
 
@@ -28,6 +28,9 @@ def consumer():
                    "" if found else guest_report(outcome))
     yield clean_guest("consumer", outcome)
     yield from warning_cases()
+    for testbed in (USER_MODE, DEBIAN_6_12, DEBIAN_6_1):
+        yield On(testbed, "build")
+        yield from ignored_cases(testbed.find())
 
 
 WARNS = """
@@ -53,6 +56,39 @@ def warning_cases():
         text, status = answer_of([PROJECT / "tools/nbq", "guest", "--build", folder, "true"])
         yield done(f"consumer: a warning of the compiler {when} by guest --build", text,
                    status, r"^warns\.c:5:\d+: warning: unused variable")
+
+
+IGNORES = """
+#include <linux/module.h>
+#include <nbqlock/nbqlock.h>
+static DEFINE_NBQ_SPIN(lock);
+static int __init start(void)
+{
+	nbq_spin_lock_timeout(&lock, 1000);
+	nbq_spin_unlock(&lock);
+	return 0;
+}
+module_init(start);
+MODULE_LICENSE("GPL");
+"""
+# What else its Kbuild says: how the compiler calls an ignored result then, and whether it is built.
+SAYS = {"": ("an error", False),
+        "ccflags-y := -Wno-error=unused-result\n": ("a warning", True)}
+
+
+def ignored_cases(kernel):
+    """That nbqlock.mk refuses a user's module that ignores a result, unless it is told not to."""
+    for line, (word, builds) in SAYS.items():
+        sources = {"ignores.c": IGNORES.encode(),
+                   "Kbuild": f"obj-m := ignores.o\n{line}include $(NBQLOCK)/nbqlock.mk\n".encode()}
+        try:
+            made = build_user(kernel, "ignores", sources)[1]
+        except Failure:
+            made = {}
+        said = (BUILD / f"log/modules-{kernel.name}-ignores.log").read_text(errors="replace")
+        found = re.search(rf"ignores\.c:7:\d+: {word.split()[1]}: .*unused.result", said)
+        yield Case(f"consumer: Linux {kernel.version}: an ignored result is {word}",
+                   bool(made) == builds and found, said)
 
 
 def answered_cases(name, script, commands, modules, place=None, **options):

@@ -161,7 +161,8 @@ def lay_out(driver, source, copy):
     for state in ("before", "after"):
         (folder / state / "Kbuild").write_text(
             f"obj-m := {driver.path.stem}.o\n"
-            f"ccflags-y := -I{PROJECT} -I$(srctree)/{driver.path.parent}\n")
+            f"ccflags-y := -I$(srctree)/{driver.path.parent}\n"
+            f"include {PROJECT}/nbqlock.mk\n")
     (folder / "Kbuild").write_text("obj-m := before/ after/\n")
     return one
 
