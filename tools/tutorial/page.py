@@ -8,6 +8,7 @@ the page includes.
 import argparse
 import re
 import shlex
+import subprocess
 
 from testbed import guest_cli
 from testbed.common import PROJECT, Failure, setup
@@ -27,7 +28,8 @@ INCLUDED = re.compile(r"^\.\. literalinclude:: tutorial/(\S+)$", re.MULTILINE)
 MACHINES = {"tools/nbq guest": lambda: UserModeMachine(user_mode_kernel()),
             "tools/nbq debian-guest": lambda: QemuMachine(debian_kernel("6.12"))}
 NEEDED = {"tools/nbq guest": ("run", lambda: ("source", GUEST.row())),
-          "tools/nbq debian-guest": ("debian-guest", lambda: [debian_row("6.12")])}
+          "tools/nbq debian-guest": ("debian-guest", lambda: [debian_row("6.12")]),
+          "tools/moving/mistakes": ("moving", list)}
 TIME = re.compile(r"\[ *\d+\.\d+\] ")	# of the kernel log
 FLUSH = re.compile(r"^flush on CPU (\d)\n((?:(?!flush on).*\n)*)", re.MULTILINE)
 
@@ -40,20 +42,31 @@ class Typed:
         self.path = FOLDER / file
         self.name = self.path.stem
 
+    @property
+    def program(self):
+        """The key in NEEDED."""
+        for program in NEEDED:
+            if self.command.startswith(f"{program} "):
+                return program
+        raise Failure(f"{PAGE.name} types {self.command}, and only {', '.join(NEEDED)} are run by "
+                      "the tests")
+
+    @property
+    def in_guest(self):
+        return self.program in MACHINES
+
     def options(self):
-        """Returns (the program that starts a guest, its options)."""
-        tool, verb, *words = shlex.split(self.command)
-        program = f"{tool} {verb}"
-        if program not in MACHINES:
-            raise Failure(f"{PAGE.name} types {program}, and only {' and '.join(MACHINES)} are "
-                          "run by the tests")
-        return program, guest_cli.parser("").parse_args(words)
+        """Those of a program that starts a guest."""
+        return guest_cli.parser("").parse_args(shlex.split(self.command)[2:])
 
     def run(self):
-        """Returns (what the terminal shows but for the kernel log, the guest's Outcome)."""
-        program, options = self.options()
+        """Returns (what the terminal shows but for the kernel log, the guest's Outcome or None)."""
+        if not self.in_guest:
+            return subprocess.run(shlex.split(self.command), cwd=PROJECT, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False).stdout, None
+        options = self.options()
         options.build = PROJECT / options.build
-        outcome = guest_cli.outcome_of(options, MACHINES[program](), quiet=True)
+        outcome = guest_cli.outcome_of(options, MACHINES[self.program](), quiet=True)
         return shown_of(outcome.output, outcome.problem), outcome
 
 
@@ -115,6 +128,8 @@ ALWAYS = {
 
 def is_as_shown(typed, output, shown):
     """Whether an output is what the page shows, and has what the page says of it."""
+    if not typed.in_guest:
+        return output == shown
     return shape(output) == shape(shown) and bool(SEEN.get(typed.name, bool)(output))
 
 
@@ -143,7 +158,7 @@ def parse_arguments(known):
 def body():
     known = {typed.name: typed for typed in commands(PAGE.read_text())}
     options = parse_arguments(known)
-    programs = {known[name].options()[0] for name in options.names or known}
+    programs = {known[name].program for name in options.names or known}
     setup(*(NEEDED[program][0] for program in programs),
           makes=[row for program in programs for row in NEEDED[program][1]()])
     for name in options.names or known:

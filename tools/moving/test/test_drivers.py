@@ -48,6 +48,17 @@ class TutorialTest(unittest.TestCase):
         with self.assertRaises(Failure):
             commands("   $ tools/nbq guest true\n\nText.\n")
 
+    def test_a_command_that_the_tests_do_not_know_is_refused(self):
+        typed, = commands("   $ tools/check docs\n\n.. literalinclude:: tutorial/docs.txt\n")
+        with self.assertRaisesRegex(Failure, "types tools/check docs, and only"):
+            typed.run()
+
+    def test_places_of_mistakes_are_compared(self):
+        typed = {one.name: one for one in commands(PAGE.read_text())}["mistakes"]
+        shown = typed.path.read_text()
+        self.assertTrue(is_as_shown(typed, shown, shown))
+        self.assertFalse(is_as_shown(typed, shown.replace(":3:", ":4:"), shown))
+
     def test_outputs_are_compared_without_their_figures(self):
         typed = {one.name: one for one in commands(PAGE.read_text())}
         shown = typed["timeout"].path.read_text()
