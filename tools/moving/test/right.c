@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Right uses of the locks: tools/moving/mistakes.cocci is to find nothing. Nothing compiles this. */
+/* Right uses of the locks, for tools/moving/mistakes.cocci; nothing compiles this. */
 
 int right_return(struct dev *d)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wrong uses of the locks, for tools/moving/mistakes.cocci; nothing compiles this. What is to be found
- * is marked in its line: an "unlock" of a lock that is not held, a jump that leaves one "held", a
- * "loop" that ends when it should go on.
+ * Wrong uses of the locks, for tools/moving/mistakes.cocci; nothing compiles this. What is to be
+ * found is marked in its line: an "unlock" of a lock that is not held, a jump that leaves one
+ * "held", a "loop" that ends when it should go on.
  */
 
 int wrong_in_the_branch(struct dev *d)
