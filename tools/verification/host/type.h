@@ -75,7 +75,7 @@
 #define HOLDS_NODE		0
 #define IS_FIFO			0
 #define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#ifdef CONFIG_DEBUG_SPINLOCK
 /* It reads the holder before it releases. */
 #define STEPS_TO_RELEASE	(1 + 1)
 #define REPORTS_MISUSE		1
