@@ -27,11 +27,25 @@
 #include <linux/processor.h>
 
 #include "internal.h"
+#include "socket.h"
 #include "spin_policy.h"
 #include "spin_queue.h"
-#include "spin_turns.h"
 #include "spin_word.h"
 #include "trace.h"
+
+static struct nbq_queue first_queues[NBQ_QUEUES];
+static struct nbq_socket first_machine = {
+	.turn = NBQ_TURN_MACHINE,
+	.queue_bits = NBQ_QUEUE_BITS,
+	.queues = first_queues,
+};
+
+struct nbq_socket *nbq_machine = &first_machine;
+EXPORT_SYMBOL_IF_KUNIT(nbq_machine);
+unsigned int nbq_sockets_number;
+struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
+EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
+EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
 
 /*
  * Enqueue.
@@ -280,6 +294,41 @@ bool nbq_place_competes(struct nbq_place *place, struct nbq_wait *wait)
 }
 
 /*
+ * Does an attempt at this lock wait in the second one of these queues? If waiters of the lock are
+ * there, which all who enqueue in the first one later would else overtake; or if those in the first
+ * one wait for another lock, and nobody in the second.
+ */
+static bool is_in_second(const struct nbq_queue *first, const struct nbq_queue *second,
+			 const void *lock)
+{
+	const struct nbq_node *last = nbq_last_waiter(first), *there;
+
+	if (last && READ_ONCE(last->wants) == lock)
+		return false;
+	there = nbq_last_waiter(second);
+	return there ? READ_ONCE(there->wants) == lock : !!last;
+}
+
+/*
+ * Choose the queue in which the attempt waits. That of the machine if the patience is over before
+ * the turn of another socket: for such attempts the turn would come too late, and each head that
+ * gives up would leave the lock's line to the next.
+ */
+static void choose_queue(struct nbq_place *place, const struct nbq_wait *wait)
+{
+	const struct nbq_socket *socket = READ_ONCE(wait->pool->socket);
+	struct nbq_queue *second;
+
+	if (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))
+		socket = NULL;
+	place->queue = nbq_queue_of(socket, wait->lock);
+	second = nbq_other_queue_of(socket, wait->lock);
+	if (is_in_second(place->queue, second, wait->lock))
+		place->queue = second;
+	place->turn = socket ? socket->turn : NBQ_TURN_MACHINE;
+}
+
+/*
  * The node may stay in its queue when the attempt is over: then nbq_place_take_back() finds it.
  * Noted when it waits there: before, its prev is that of its last life.
  */
@@ -303,7 +352,7 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 	node->stays = place->lost_place;
 	place->node = node;
 	start_clock(place, wait);
-	nbq_choose_queue(place, wait);
+	choose_queue(place, wait);
 	place->pred = nbq_spin_enqueue(wait->lock, &place->queue->tail, node);
 	may_stay(node);
 	/*

@@ -25,20 +25,6 @@
 #include "spin_turns.h"
 #include "spin_word.h"
 
-static struct nbq_queue first_queues[NBQ_QUEUES];
-static struct nbq_socket first_machine = {
-	.turn = NBQ_TURN_MACHINE,
-	.queue_bits = NBQ_QUEUE_BITS,
-	.queues = first_queues,
-};
-
-struct nbq_socket *nbq_machine = &first_machine;
-EXPORT_SYMBOL_IF_KUNIT(nbq_machine);
-unsigned int nbq_sockets_number;
-struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
-EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
-EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
-
 /* Is a waiter for this lock the last one of the queue, as far as it is looked? */
 static bool ends_with_waiter(const struct nbq_queue *queue, const void *lock)
 {
@@ -71,41 +57,6 @@ bool nbq_has_waiter(const void *lock)
 		socket = nbq_socket_of_turn(++turn);
 	} while (socket);
 	return false;
-}
-
-/*
- * Does an attempt at this lock wait in the second one of these queues? If waiters of the lock are
- * there, which all who enqueue in the first one later would else overtake; or if those in the first
- * one wait for another lock, and nobody in the second.
- */
-static bool is_in_second(const struct nbq_queue *first, const struct nbq_queue *second,
-			 const void *lock)
-{
-	const struct nbq_node *last = nbq_last_waiter(first), *there;
-
-	if (last && READ_ONCE(last->wants) == lock)
-		return false;
-	there = nbq_last_waiter(second);
-	return there ? READ_ONCE(there->wants) == lock : !!last;
-}
-
-/*
- * Choose the queue in which the attempt waits. That of the machine if the patience is over before
- * the turn of another socket: for such attempts the turn would come too late, and each head that
- * gives up would leave the lock's line to the next.
- */
-void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait)
-{
-	const struct nbq_socket *socket = READ_ONCE(wait->pool->socket);
-	struct nbq_queue *second;
-
-	if (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))
-		socket = NULL;
-	place->queue = nbq_queue_of(socket, wait->lock);
-	second = nbq_other_queue_of(socket, wait->lock);
-	if (is_in_second(place->queue, second, wait->lock))
-		place->queue = second;
-	place->turn = socket ? socket->turn : NBQ_TURN_MACHINE;
 }
 
 /* Can heads of other queues compete for the lock? */

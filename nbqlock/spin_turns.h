@@ -28,7 +28,6 @@ struct nbq_head {
 	bool awaits;
 };
 
-void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait);
 bool nbq_head_awaits_turn(struct nbq_head *head);
 bool nbq_head_may_take(struct nbq_head *head, union nbq_spin_state state);
 u16 nbq_head_hands_on(struct nbq_head *head, union nbq_spin_state state);

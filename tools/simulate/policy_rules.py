@@ -100,7 +100,7 @@ RULES = (
           "poll_as_head: nbq_place_check_successor(head->place);"), "24/8: rate < 0.96"),
     Rule("the second queue of a lock", ("is_in_second: return false;",), "64/1/2locks: rate < 0.6"),
     Rule("the wait begins behind the swap of the tail",
-         ("nbq_place_take - place->since", "nbq_choose_queue: place->since = wait->now;"),
+         ("nbq_place_take - place->since", "choose_queue: place->since = wait->now;"),
          "160/1/400ns/pause b: rate < 0.5"),
     Rule("an attempt whose place is gone stays as the tail",
          ("nbq_place_resume - place->lost_place",), "128/1/400ns/pause b: rate < 0.8"),

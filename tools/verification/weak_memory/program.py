@@ -77,11 +77,11 @@ def with_whole_words(text):
 
 
 def with_one_queue(text):
-    """spin_turns.c without the looks at the last nodes of two queues, which choose between them: here
+    """spin_queue.c without the looks at the last nodes of two queues, which choose between them: here
     both are the same, and GenMC explores what each read may return, 60 times as many executions."""
     look = "is_in_second(place->queue, second, wait->lock)"
     if text.count(look) != 1:
-        raise Failure(f"spin_turns.c: {text.count(look)} times, not once: {look}")
+        raise Failure(f"spin_queue.c: {text.count(look)} times, not once: {look}")
     return text.replace(look, "false")
 
 
@@ -101,7 +101,7 @@ def build_shipped(genmc, folder, model, mutant=None):
     """The shipped files, or what a rule has made of them: locks.bc in the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    write_copy(folder, {"deadline.h": with_whole_words, "spin_turns.c": with_one_queue})
+    write_copy(folder, {"deadline.h": with_whole_words, "spin_queue.c": with_one_queue})
     if mutant:
         path = folder / "nbqlock" / mutant.file
         path.write_text(mutant.applied(path.read_text()))
