@@ -36,11 +36,6 @@ EXPORT_PER_CPU_SYMBOL_GPL(__nbq_looks_left);
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
 
-#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-struct nbq_pool *nbq_pool_elsewhere;
-EXPORT_SYMBOL_IF_KUNIT(nbq_pool_elsewhere);
-#endif
-
 #if NBQ_STATIC_NODES
 struct static_nodes {
 	struct nbq_node nodes[NBQ_STATIC_NODES];

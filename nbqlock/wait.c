@@ -89,11 +89,6 @@
 bool nbq_deadlock_checks __read_mostly = true;
 #endif
 
-#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-u64 (*nbq_fake_clock)(void);
-EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
-#endif
-
 bool nbq_cpus_stopped __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(nbq_cpus_stopped);
 

@@ -139,6 +139,7 @@ COUNTERS = Patch("3-counters", code("debugfs.c"), {
 })
 
 KUNIT = Patch("4-kunit", {
+    **code("kunit_hooks.c"),
     f"{SUITES}/.kunitconfig": own("kunitconfig"),
     f"{SUITES}/Makefile": own("Makefile.tests"),
     **{f"{SUITES}/{name}": Made(f"kunit/{name}") for name in (
@@ -147,7 +148,9 @@ KUNIT = Patch("4-kunit", {
         "socket_test.c", "spin_sweep.h", "spin_test.c", "spin_type.c", "unless_test.c")},
 }, {
     f"{CODE}/Kconfig": [(r"\Z", text("Kconfig.kunit"))],
-    f"{CODE}/Makefile": [(r"\Z", "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],
+    f"{CODE}/Makefile": [
+        (r"^(?=\n# <trace)", "obj-$(if $(CONFIG_NBQLOCK_KUNIT_TEST),y) += kunit_hooks.o\n"),
+        (r"\Z", "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],
 })
 
 
