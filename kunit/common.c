@@ -351,7 +351,7 @@ void nbq_fixture_close_cycle(struct nbq_fixture *fixture, const void *lock,
 	waiting->lock = lock;
 	waiting->since = 0;
 	waiting->held = LONG_MAX / 2;
-	/* RELEASE, as in publish() of nbqlock/wait.c, which has a holder encoded so. */
+	/* RELEASE, as in nbq_wait_publish(); a holder is encoded as in nbq_blocking_holder(). */
 	smp_store_release(&waiting->blocker.tagged, 2 * holder + 1);
 }
 

@@ -26,7 +26,7 @@ static struct nbq_wait wait_until(struct kunit *test, struct nbq_deadline *deadl
 
 static bool poll_again(struct nbq_wait *wait)
 {
-	return nbq_wait_continue(wait, NULL, NULL);
+	return nbq_wait_continue_behind_holder(wait);
 }
 
 static const struct patience_case {

@@ -190,7 +190,7 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 		}
 		if (hurries && newcomer == LOOKS_ON)
 			newcomer = ENQUEUES;
-		if (!nbq_wait_continue(wait, NULL, NULL))
+		if (!nbq_wait_continue_behind_holder(wait))
 			return wait->error;
 		nbq_relax(wait, NULL);
 	} while (true);
@@ -211,7 +211,7 @@ static int wait_behind_pred(struct nbq_place *place, struct nbq_wait *wait)
 {
 	while (!nbq_place_competes(place, wait)) {
 		/* Whatever its predecessor does, only the holder keeps a waiter from the lock. */
-		if (!nbq_wait_continue(wait, NULL, NULL))
+		if (!nbq_wait_continue_behind_holder(wait))
 			return wait->error;
 		nbq_relax(wait, polled_word(place, wait));
 	}
@@ -256,7 +256,7 @@ static int compete(union nbq_bare_spin *lock, struct nbq_place *place, struct nb
 			ret = 0;
 			break;
 		}
-		if (!nbq_wait_continue(wait, NULL, NULL)) {
+		if (!nbq_wait_continue_behind_holder(wait)) {
 			ret = wait->error;
 			break;
 		}

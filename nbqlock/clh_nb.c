@@ -56,8 +56,8 @@
  *	the node (lock_holder), which takes a store to the lock at each acquisition.
  *	An attempt without patience reads first, and enqueues only if the lock is free and no
  *	context waits for it. In print it enqueues, and abandons.
- *	A wait that would be a deadlock fails with -EDEADLK (wait.c). In print only the patience
- *	ends it.
+ *	A wait that would be a deadlock fails with -EDEADLK (wait_deadlock.c). In print only
+ *	the patience ends it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
@@ -95,8 +95,9 @@ struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *n
 	 * of the last life. ACQUIRE, pairs with the swap that takes a node out of a lock at rest
 	 * (queue_lock.h): the critical section before is over for the attempt that finds NULL;
 	 * with the predecessor's enqueue: its prev = NULL; and with the swap in
-	 * nbq_clh_abandon(), which puts a predecessor back. Full, for the epochs of wait.c: reads
-	 * after it are not older than those of a context that finds the node.
+	 * nbq_clh_abandon(), which puts a predecessor back. Full, for the epochs of
+	 * wait_deadlock.c: reads after it are not older than those of a context that finds the
+	 * node.
 	 */
 	return xchg(&lock->tail, node);
 }
@@ -230,7 +231,7 @@ static bool spin_on_pred(struct nbq_node *node, struct nbq_node **pred, struct n
 			continue;
 		}
 		/* It waits or holds, or waits again. */
-		if (!nbq_wait_continue(wait, last, &last->prev))
+		if (!nbq_wait_continue_behind_pred(wait, last, &last->prev))
 			break;
 		nbq_relax(wait, &last->prev);
 	}

@@ -562,7 +562,8 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node)
 		return NULL;
 	/*
 	 * Fully ordered, as the swap of the tail by an attempt that enqueues, for the epochs of
-	 * wait.c. Pairs with nbq_node_skip() of the successor: only one of the two gets the node.
+	 * wait_deadlock.c. Pairs with nbq_node_skip() of the successor: only one of the two gets
+	 * the node.
 	 */
 	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the kernel itself knows of holders that never run again: a panic stops all CPUs but the one
- * that panics, then it calls its notifiers. From then on attempts get -EOWNERDEAD (wait.c).
+ * that panics, then it calls its notifiers. From then on attempts get -EOWNERDEAD (wait_holder.c).
  *
  * If a crash kernel is loaded, and the parameter crash_kexec_post_notifiers is not set, the crash
  * kernel starts before that: no notifier is called, and no attempt gets -EOWNERDEAD.

@@ -56,8 +56,8 @@
  *	the node (lock_holder), which takes a store to the lock at each acquisition.
  *	An attempt without patience reads first, and enqueues only if the lock is free and no
  *	context waits for it. In print it enqueues, and abandons.
- *	A wait that would be a deadlock fails with -EDEADLK (wait.c). In print only the patience
- *	ends it.
+ *	A wait that would be a deadlock fails with -EDEADLK (wait_deadlock.c). In print only
+ *	the patience ends it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
@@ -238,8 +238,8 @@ static struct nbq_node *nbq_swap_resume(struct nbq_node *node)
 {
 	/*
 	 * Fully ordered, as the swap of the tail in nbq_swap_enqueue(), for the epochs of
-	 * wait.c. Pairs with nbq_swap_link() of the successor: only one of the two gets the
-	 * node. The one compare-and-swap of this lock, and it could do without it.
+	 * wait_deadlock.c. Pairs with nbq_swap_link() of the successor: only one of the two gets
+	 * the node. The one compare-and-swap of this lock, and it could do without it.
 	 */
 	if (READ_ONCE(node->next) != NBQ_LEAVING ||
 	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)
@@ -290,7 +290,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
 			nbq_wait_pause(wait);
 			state = nbq_swap_link(node, pred);
 		}
-		if (state || !nbq_wait_continue(wait, pred, &node->status))
+		if (state || !nbq_wait_continue_behind_pred(wait, pred, &node->status))
 			break;
 		nbq_relax(wait, &node->status);
 	} while (true);

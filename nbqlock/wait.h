@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waiting behind a predecessor: how long, and whether the wait can end at all.
+ * Waiting behind a predecessor or the holder: how long, and whether the wait can end at all.
  *
  * A context publishes in its pool what it waits behind, as long as it polls that and no longer.
  * So a deadlock check can follow from CPU to CPU which context waits for which, and a waiter in
- * a deadlock gets -EDEADLK before its patience is over (wait.c). An acquisition that does not
- * wait writes nothing here.
+ * a deadlock gets -EDEADLK before its patience is over (wait_deadlock.c). An acquisition that does
+ * not wait writes nothing here.
  */
 #ifndef _NBQ_WAIT_H
 #define _NBQ_WAIT_H
@@ -22,7 +22,7 @@ struct nbq_pool;
 
 /**
  * struct nbq_blocker - what a wait is behind
- * @tagged: a node, or a holder, encoded, with the lowest bit set; 0: nothing. See wait.c
+ * @tagged: a node, or a holder, encoded, with the lowest bit set; 0: nothing
  */
 struct nbq_blocker {
 	unsigned long tagged;
@@ -35,8 +35,8 @@ struct nbq_blocker {
  * @word: the word that it polls, NULL as long as it waits; behind a holder: as it was
  * @lock: the lock
  * @resumed: with a place that was resumed, in front of waiters that began before it
- * @since: the youngest epoch of wait.c that may have begun before this wait
- * @held: behind a holder: it held the lock after this epoch of wait.c began
+ * @since: the youngest epoch of wait_deadlock.c that may have begun before this wait
+ * @held: behind a holder: it held the lock after this epoch began
  */
 struct nbq_waiting {
 	struct nbq_blocker blocker;
@@ -71,7 +71,7 @@ struct nbq_condition {
  * @held_by: hybrid: where the lock names its holder; or NULL
  * @judged: hybrid: the holder by which it was judged unable to end, encoded; 0: it was not
  * @polls: how often it has polled in vain; wraps
- * @check_at: call nbq_wait_check() at so many polls
+ * @check_at: see what is due at so many polls
  * @tick_at: read the clock at so many polls
  * @read_at: how often it had polled at the last clock read
  * @interval: ns from the next deadlock check to the one after it
@@ -126,19 +126,21 @@ struct nbq_retries {
 extern bool nbq_deadlock_checks;
 #endif
 
-/* A panic has stopped the other CPUs; see panic.c. */
-extern bool nbq_cpus_stopped;
-
+/* wait.c */
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock, unsigned long ip);
-bool nbq_wait_is_own(struct nbq_wait *wait);
-bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
-		    struct nbq_node *const *word);
+bool nbq_wait_begin(struct nbq_wait *wait);
+bool nbq_wait_tick(struct nbq_wait *wait, u64 now);
 void nbq_wait_pause(struct nbq_wait *wait);
 struct nbq_retries nbq_retries_begin(const struct nbq_deadline *deadline, const void *lock,
 				     const u16 *held_by, unsigned long ip);
 void nbq_retries_end(const struct nbq_retries *retries, const void *lock, const u16 *held_by,
 		     unsigned long ip);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
+
+static inline bool nbq_wait_is_tick_due(const struct nbq_wait *wait)
+{
+	return (int)(wait->polls - wait->tick_at) >= 0;
+}
 
 /* Read the clock within so many polls. What is due earlier at @check_at stays so. */
 static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int polls)
@@ -158,18 +160,46 @@ static inline void nbq_wait_read_clock(struct nbq_wait *wait)
 		nbq_wait_tick_within(wait, 0);
 }
 
+#ifdef NBQ_QUEUE_LOCKS
+/* wait_pred.c */
+bool nbq_wait_check_behind_pred(struct nbq_wait *wait, struct nbq_node *pred,
+				struct nbq_node *const *word);
+
 /**
- * nbq_wait_continue() - The state of the predecessor has not changed: poll again?
+ * nbq_wait_continue_behind_pred() - The state of the predecessor has not changed: poll again?
  * @wait: the attempt
- * @pred: the predecessor; NULL: it waits for the holder, as @wait->held_by says
+ * @pred: the predecessor
  * @word: the word that it polls
  *
  * Return: true; or false, with the reason in @wait->error.
  */
-static inline bool nbq_wait_continue(struct nbq_wait *wait, struct nbq_node *pred,
-				     struct nbq_node *const *word)
+static inline bool nbq_wait_continue_behind_pred(struct nbq_wait *wait, struct nbq_node *pred,
+						 struct nbq_node *const *word)
 {
-	if (unlikely(wait->polls == wait->check_at) && !nbq_wait_check(wait, pred, word))
+	if (unlikely(wait->polls == wait->check_at) &&
+	    !nbq_wait_check_behind_pred(wait, pred, word))
+		return false;
+	wait->polls++;
+	return true;
+}
+#endif
+
+/* wait_holder.c */
+/* A panic has stopped the other CPUs; see panic.c. */
+extern bool nbq_cpus_stopped;
+
+bool nbq_wait_is_own(struct nbq_wait *wait);
+bool nbq_wait_check_behind_holder(struct nbq_wait *wait);
+
+/**
+ * nbq_wait_continue_behind_holder() - The lock was not taken: poll again?
+ * @wait: the attempt, with the holder in @wait->held_by
+ *
+ * Return: true; or false, with the reason in @wait->error.
+ */
+static inline bool nbq_wait_continue_behind_holder(struct nbq_wait *wait)
+{
+	if (unlikely(wait->polls == wait->check_at) && !nbq_wait_check_behind_holder(wait))
 		return false;
 	wait->polls++;
 	return true;

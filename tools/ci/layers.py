@@ -22,7 +22,7 @@ OWN_HEADERS = {*PUBLIC_HEADERS, *LOCK_HEADERS, "attempt.h", "bare_spin.h",
                "deadline.h", "events.h", "events_list.h", "guard.h", "internal.h",
                "queue_lock.h", "relax.h", "report.h", "socket.h", "spin_policy.h", "spin_queue.h",
                "spin_turns.h", "spin_types.h", "spin_word.h", "trace.h",
-               "wait.h"}
+               "wait.h", "wait_deadlock.h"}
 
 ALGORITHMS = {"clh_nb.c": "clh", "mcs_nb.c": "mcs", "swap_nb.c": "swap", "spin.c": "spin",
               "bare_spin.c": "spin", "spin_queue.c": "spin", "spin_turns.c": "spin"}

@@ -33,7 +33,7 @@ def charged_files(source):
     """What is simulated: the shipped locks, the driver's comparators, the models."""
     shipped, stress = source / "nbqlock", source / "nbqlock" / "stress"
     return [*sorted(shipped.glob("*_nb.c")), *sorted(shipped.glob("*spin*.c")),
-            shipped / "node.c", shipped / "wait.c", stress / "ops_nbq.c",
+            shipped / "node.c", *sorted(shipped.glob("wait*.c")), stress / "ops_nbq.c",
             *sorted((stress / "papers").glob("*.c")), *sorted((HERE / "models").glob("*.c")),
             SHIM / "bpf/arena_lock.c"]
 

@@ -116,7 +116,8 @@ BARE = Patch("1-bare", {
     f"{CODE}/start.c": own("start.c"),
     **code("bare_spin.c", "contention.h", "deadline.h", "events.h", "events_list.h", "panic.c",
            "pool.c", "relax.h", "socket.h", "spin_policy.h", "spin_queue.c", "spin_queue.h",
-           "spin_turns.c", "spin_turns.h", "spin_word.h", "trace.c", "trace.h", "wait.c", "wait.h"),
+           "spin_turns.c", "spin_turns.h", "spin_word.h", "trace.c", "trace.h", "wait.c", "wait.h",
+           "wait_deadlock.c", "wait_deadlock.h", "wait_holder.c"),
     **code("internal.h", NBQ_STATIC_NODES=None),
     **code("node.c", NBQ_STATIC_NODES=16),
 }, {

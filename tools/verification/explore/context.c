@@ -324,7 +324,7 @@ static void make(struct context *context, bool shared, bool idle)
 	}
 	if (shared)
 		context->busy = true;
-	/* What it publishes, and the epochs of wait.c, are part of waiting. */
+	/* What it publishes, and the epochs of wait_deadlock.c, are part of waiting. */
 	if (call.op == SHIM_OP_ADD || shim_place_of(call.address).room == SHIM_POOL)
 		return;
 	context->checked = false;

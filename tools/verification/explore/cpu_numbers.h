@@ -8,7 +8,7 @@
 #ifndef EXPLORE_CPU_NUMBERS_H
 #define EXPLORE_CPU_NUMBERS_H
 
-/* No count gets there, nor do the low bits of what wait.c makes of it for a holder. */
+/* No count gets there, nor do the low bits of what nbq_blocking_holder() makes of it. */
 #define FIRST_CPU_NUMBER	0x1a40U
 #define SHIM_CPU_NUMBER(index)	(FIRST_CPU_NUMBER + 2 * (index))
 #define SHIM_CPU_INDEX(number)	(((number) - FIRST_CPU_NUMBER) / 2)

@@ -69,8 +69,8 @@ extern unsigned int coro_most_steps_to_abandon;
 extern unsigned int coro_most_steps_to_release;
 
 /*
- * Set by a test with deadlock checks (nbqlock/wait.c): these may read a node that was freed
- * meanwhile.
+ * Set by a test with deadlock checks (nbqlock/wait_deadlock.c): these may read a node that was
+ * freed meanwhile.
  */
 extern bool coro_reads_free_nodes;
 

@@ -134,7 +134,7 @@ static bool is_below_its_level(const struct context *waiter)
 
 /*
  * Does @waiter, at a hybrid, wait for the other to release? While a context of its level is above
- * it, it publishes nothing new: another CPU still finds it behind an earlier holder (wait.c).
+ * it, it publishes nothing new: another CPU still finds it behind an earlier holder.
  */
 static bool is_named(const struct context *waiter, const struct context *other)
 {

@@ -26,18 +26,19 @@ HYBRID = ("bare_spin.c", "bare_spin.h", "socket.h", "spin_policy.h", "spin_queue
 # The lock types that run a file's text; none: the text is not in the host's programs.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "spin.c": ("spin",), "spin.h": ("spin",), **{name: ("spin",) for name in HYBRID},
-         "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": (),
-         ARENA: ("arena",)}
+         "wait_holder.c": ("spin",), "wait_pred.c": QUEUES, "queue_lock.h": QUEUES,
+         "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": (), ARENA: ("arena",)}
 DEADLOCKS = ("clh", "spin")
+WAITS = ("wait.c", "wait.h", "wait_deadlock.c", "wait_deadlock.h", "wait_holder.c", "wait_pred.c")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
-ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
+ARM64 = ("relax.h", *WAITS, "deadline.h", "bare_spin.c")
 LOCKDEP = ("attempt.h", "queue_lock.h", "spin.c", "spin.h")
 # What depends on the contexts of a CPU, for suites that wait for ticks.
-CONTEXTS = (*LOCKDEP, "wait.c", "wait.h", "node.c", "pool.c", "internal.h", "clh.h", "guard.h")
+CONTEXTS = (*LOCKDEP, *WAITS, "node.c", "pool.c", "internal.h", "clh.h", "guard.h")
 # The suites that know a file best, by the letters with which their names begin after "nbq_". The
 # others take twice as long.
 BEST_SUITES = {**dict.fromkeys(HYBRID, "s"), **dict.fromkeys(("pool.c", "growth.c"), "pgs"),
-               **dict.fromkeys(("wait.c", "wait.h", "deadline.h"), "d")}
+               **dict.fromkeys((*WAITS, "deadline.h"), "d")}
 CACHE = "ccache" if shutil.which("ccache") else ""
 
 

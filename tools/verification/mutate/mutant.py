@@ -12,7 +12,8 @@ from verification.mutate.rules import RULES, constants, functions
 FILES = ("clh_nb.c", "mcs_nb.c", "swap_nb.c", "bare_spin.c", "bare_spin.h",
          "spin_queue.c", "spin_turns.c", "spin_turns.h", "spin_word.h", "spin_policy.h", "socket.h",
          "spin.c", "spin.h", "queue_lock.h", "attempt.h", "internal.h", "node.c", "pool.c",
-         "wait.c", "wait.h", "deadline.h", "relax.h", "contention.h", "clh.h", "guard.h",
+         "wait.c", "wait.h", "wait_deadlock.c", "wait_deadlock.h", "wait_holder.c", "wait_pred.c",
+         "deadline.h", "relax.h", "contention.h", "clh.h", "guard.h",
          "bpf/nbq_arena_lock.h")
 # Its functions are made of the same lines of lock.h.in as those of clh.h, but for some.
 TEMPLATE = ("spin.h", "clh.h")

@@ -77,8 +77,9 @@ def with_whole_words(text):
 
 
 def with_one_queue(text):
-    """spin_queue.c without the looks at the last nodes of two queues, which choose between them: here
-    both are the same, and GenMC explores what each read may return, 60 times as many executions."""
+    """spin_queue.c without the looks at the last nodes of two queues, which choose between them:
+    here both are the same, and GenMC explores what each read may return, 60 times as many
+    executions."""
     look = "is_in_second(place->queue, second, wait->lock)"
     if text.count(look) != 1:
         raise Failure(f"spin_queue.c: {text.count(look)} times, not once: {look}")

@@ -152,20 +152,23 @@ class TheCode(unittest.TestCase):
                  "state = xchg_release(&pred->next", "xchg_release"),
                 ("mcs-enqueue-next", "mcs_nb.c", "WRITE_ONCE(node->next, NULL)",
                  "node->next = NULL", "a plain access"),
-                ("wait-recheck", "wait.c", "smp_load_acquire(&waiting->blocker.tagged) == blocker.tagged",
+                ("wait-recheck", "wait_deadlock.c",
+                 "smp_load_acquire(&waiting->blocker.tagged) == blocker.tagged",
                  "READ_ONCE(waiting->blocker.tagged) == blocker.tagged", "READ_ONCE"),
-                ("wait-follow", "wait.c", "blocker->tagged = smp_load_acquire(&waiting->blocker.tagged)",
+                ("wait-follow", "wait_deadlock.c",
+                 "blocker->tagged = smp_load_acquire(&waiting->blocker.tagged)",
                  "blocker->tagged = READ_ONCE(waiting->blocker.tagged)", "READ_ONCE"),
-                ("wait-epoch", "wait.c", "atomic_long_inc_return(&epochs)",
-                 "atomic_long_inc_return_relaxed(&epochs)", "atomic_inc_return_relaxed"),
+                ("wait-epoch", "wait_deadlock.c",
+                 "atomic_long_inc_return(&nbq_epochs)",
+                 "atomic_long_inc_return_relaxed(&nbq_epochs)", "atomic_inc_return_relaxed"),
                 ("spin-take", "spin_word.h", "return try_cmpxchg_acquire(",
                  "return try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
                 ("spin-take-uncontended", "spin.h", "if (!try_cmpxchg_acquire(",
                  "if (!try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
-                ("wait-holder", "wait.c", "	smp_mb();\n	holder =",
+                ("wait-holder", "wait_holder.c", "	smp_mb();\n	holder =",
                  "	smp_rmb();\n	holder =", "smp_rmb"),
-                ("wait-begin", "wait.c", "		smp_mb();\n	}\n", "", ""),
-                ("wait-withdraw", "wait.c", "	smp_wmb();\n", "", "")):
+                ("wait-begin", "wait_holder.c", "		smp_mb();\n	}\n", "", ""),
+                ("wait-withdraw", "wait_deadlock.h", "	smp_wmb();\n", "", "")):
             with self.subTest(name=name, new=new):
                 self.assertEqual(self.primitive(name, file, old, new), primitive)
 
