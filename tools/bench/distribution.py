@@ -3,12 +3,10 @@
 
 from collections import Counter
 from dataclasses import replace
-import math
 
 from bench import exceeding
 from bench.exceeding import Panel, thinned
-from bench.figure import drawn_runs, panel_points, panel_title, styles_of
-from bench.gnuplot import quoted
+from bench.figure import drawn_locks, drawn_runs, panel_points, panel_title, styles_of
 from bench.metrics import locks_of, matching
 from measure.metrics import COUNTS, HISTOGRAMS
 
@@ -47,10 +45,11 @@ class Distribution:
         panels = [Panel(panel_title(point), {lock: self.line(matching(runs, lock, **point))
                                              for lock in locks_of(runs)})
                   for point in panel_points(runs, replace(plot, x=None))]
-        self.locks = [lock for lock in locks_of(runs) if any(each.lines[lock] for each in panels)]
-        self.without = [lock for lock in locks_of(runs) if lock not in self.locks]
+        there = [lock for lock in locks_of(runs) if any(each.lines[lock] for each in panels)]
+        self.without = [lock for lock in locks_of(runs) if lock not in there]
+        self.locks = drawn_locks(there, plot.locks)
         self.panels = [Panel(title, {lock: lines[lock] for lock in self.locks})
-                       for title, lines in panels]
+                       for title, lines, _ in panels]
         styles = styles_of(locks_of(result.runs))
         self.styles = {lock: styles[lock] for lock in self.locks}
 
@@ -62,19 +61,7 @@ class Distribution:
     def empty(self):
         return not self.locks
 
-    def ranges(self):
-        """For gnuplot: from a power of ten to another, on each axis."""
-        lines = [line for panel in self.panels for line in panel.lines.values() if line]
-        first = math.floor(math.log10(min(line[0][0] for line in lines)))
-        last = math.floor(math.log10(max(line[-1][0] for line in lines))) + 1
-        lowest = math.ceil(math.log10(min(line[-1][1] for line in lines))) - 1
-        return f"set xrange [1e{first}:1e{last}]", f"set yrange [1e{lowest}:1]"
-
-    def script(self, subtitle, path):
-        """All that gnuplot has to be told."""
+    def draw(self, subtitle, path):
         notes = [f"No values: {', '.join(self.without)}."] if self.without else []
-        curve, axes = ("linespoints pt 7 ps 0.7", exceeding.OF_NUMBERS) \
-            if self.plot.histogram in NUMBERS else ("fsteps", exceeding.OF_TIMES)
-        return exceeding.script(path, self.plot.title, subtitle, notes, self.panels, self.styles,
-                                curve, (*self.ranges(), *axes, "set xlabel " +
-                                        quoted(LABELS[self.plot.histogram])))
+        exceeding.draw(path, self.plot.title, subtitle, notes, self.panels, self.styles,
+                       self.plot.histogram in NUMBERS, LABELS[self.plot.histogram])

@@ -5,19 +5,20 @@ Both axes are logarithmic, so that one time in a thousand is seen as well as hal
 """
 
 from collections import namedtuple
+import math
 
-from bench.gnuplot import RIGHT, TOP, Sheet, font_size, page, quoted, run_gnuplot
+from bench import svg
+from bench.gnuplot import TEXT, Sheet, font_size, name_script, page, quoted, run_gnuplot
 
-Panel = namedtuple("Panel", "title lines")	# lines: {name: points}
+# lines: {name: points}; marks: {what it is: a value}
+Panel = namedtuple("Panel", "title lines marks", defaults=({},))
 LEAST_US = 1			# shorter ones are drawn as that
-TIMES = ", ".join(f'"{10 ** (power % 3)} {("ns", "us", "ms", "s")[power // 3]}" 1e{power - 3}'
-                  for power in range(11))
-SHARES = ", ".join(f'"{10 ** (2 - power):.{max(0, power - 2)}f}" 1e-{power}' for power in range(7))
-
-
-# What the axes are like, for gnuplot; times are in us.
-OF_TIMES = (f"set xtics ({TIMES})", 'set ylabel "share of times that are longer (%)" offset 1')
-OF_NUMBERS = ('set format x "%g"', 'set ylabel "share that are as many or more (%)" offset 1')
+MOST_NAMES = 4			# powers of ten on the x axis that all have a name
+ROOM = 4			# above a share of 1, for the names of marks
+UNITS = ("ns", "us", "ms", "s")
+# What the y axis is; times are in us.
+OF_TIMES = "share of times that are longer (%)"
+OF_NUMBERS = "share that are as many or more (%)"
 
 
 def points(times):
@@ -32,8 +33,8 @@ def thinned(shares):
     """Of points that would lie on top of one another, one."""
     kept = []
     for place, (time, share) in enumerate(shares):
-        if not kept or place == len(shares) - 1 or time > 1.02 * kept[-1][0] or \
-                share < 0.98 * kept[-1][1]:
+        if not kept or place == len(shares) - 1 or time > 1.04 * kept[-1][0] or \
+                share < 0.96 * kept[-1][1]:
             kept.append((time, share))
     return kept
 
@@ -46,33 +47,72 @@ def data_block(name, line):
     return [f"{name} << END", *(f"{value:.6g} {share:.6g}" for value, share in line), "END"]
 
 
-def panel_script(sheet, number, panel, styles, curve, kind):
-    """A pair of axes with the lines, and their names right of it."""
+def ranges(panels):
+    """The powers of ten that the axes begin and end with: of x, and the least of y."""
+    lines = [line for panel in panels for line in panel.lines.values() if line]
+    return (math.floor(math.log10(min(line[0][0] for line in lines))),
+            math.floor(math.log10(max(line[-1][0] for line in lines))) + 1,
+            math.ceil(math.log10(min(line[-1][1] for line in lines))) - 1)
+
+
+def x_tics(first, last, is_time):
+    """Powers of ten; every other one has a name where they are many."""
+    step = 1 if last - first <= MOST_NAMES else 2
+    words = {power: f"{10 ** (power % 3)} {UNITS[power // 3 + 1]}" if is_time else f"{10 ** power}"
+             for power in range(first, last + 1, step)}
+    return ", ".join(f'"{words.get(power, "")}" 1e{power}' for power in range(first, last + 1))
+
+
+def panel_script(sheet, number, panel, lowest, styles, curve, kind):
+    """A pair of axes with the lines, their names right of it, and the marks."""
+    top = math.log10(ROOM) if panel.marks else 0
+    ends = []		# those farther left have their names lower, below the others' ends
+    for name, line in sorted(panel.lines.items(), key=lambda named: named[1][-1:]):
+        height = (math.log10(line[-1][1]) - lowest) / (top - lowest) if line else 0
+        ends += [(max([height, *(end[0] for end in ends)]), name, line[-1], False)] if line else []
+    lines = [*sheet.margins(number), f"set title {quoted(panel.title)} offset 0,-0.6",
+             f"set yrange [1e{lowest}:{10 ** top:g}]", "unset arrow",
+             *name_script(sheet, number, ends, styles, kind)]
+    for at, (words, value) in enumerate(panel.marks.items(), 200):
+        lines += [f"set arrow {at} from {value},graph 0 to {value},1.2 nohead "
+                  f'lc rgb "{svg.FAINT}" dt (3,3) lw 1 back',
+                  f"set label {at} {quoted(words)} at {value},2 center "
+                  f'font ",{font_size(kind, TEXT)}" tc rgb "{svg.DIM}"']
     plots = [f'{block_name(number, line)} with {curve} lc rgb "{style.colour}" dt {style.dash} '
-             f"lw {style.width} title {quoted(name)}"
-             for line, (name, style) in enumerate(styles.items())]
-    place = (sheet.x(sheet.left(number) + sheet.panel[0] - RIGHT),
-             sheet.y(sheet.top(number) + TOP))
-    return [*sheet.margins(number), f"set title {quoted(panel.title)} offset 0,-0.6",
-            f"set key at screen {place[0]},{place[1]} left top Left reverse samplen 1.5 "
-            f'font ",{font_size(kind, 10)}"',
-            "plot " + ", ".join(plots)]
+             f"lw {style.width} notitle" for line, style in enumerate(styles.values())]
+    return [*lines, "plot " + ", ".join(plots)]
 
 
-def script(path, title, subtitle, notes, panels, styles, curve="fsteps",
-           axes=(f"set xrange [{LEAST_US}:*]", "set yrange [*:1]", *OF_TIMES)):
-    """All that gnuplot has to be told. styles: {name of a line: its Style}"""
-    sheet, kind = Sheet(len(panels), len(notes)), path.suffix[1:]
+def script(path, title, subtitle, notes, panels, styles, numbers=False, label="time"):
+    """All that gnuplot has to be told.
+
+    styles: {name of a line: its Style}. numbers: whether the values are, and not times in us.
+    label: what they are, for the x axis.
+    """
+    sheet, kind = Sheet(len(panels), (title, subtitle, notes)), path.suffix[1:]
+    first, last, lowest = ranges(panels)
     before = []
     for number, panel in enumerate(panels):
         for line, name in enumerate(styles):
             before += data_block(block_name(number, line), panel.lines[name])
-    return page(path, kind, sheet, (title, subtitle, notes), before, [
-        "set logscale xy", f"set ytics ({SHARES})", *axes],
-        [panel_script(sheet, number, panel, styles, curve, kind)
+    shares = ", ".join(f'"{10 ** (2 - power):.{max(0, power - 2)}f}" 1e-{power}'
+                       for power in range(-lowest + 1))
+    return page(path, kind, sheet, before, [
+        "set logscale xy", f"set xrange [1e{first}:1e{last}]", f"set ytics ({shares})",
+        f"set xtics ({x_tics(first, last, not numbers)})",
+        f"set xlabel {quoted(label)} offset 0,0.5",
+        f"set ylabel {quoted(OF_NUMBERS if numbers else OF_TIMES)}"],
+        [panel_script(sheet, number, panel, lowest, styles,
+                      "linespoints pt 7 ps 0.7" if numbers else "fsteps", kind)
          for number, panel in enumerate(panels)])
 
 
-def draw(path, *words):
+def draw(path, title, subtitle, notes, panels, styles, numbers=False, label="time"):
     """Draw it; words as for script()."""
-    run_gnuplot(script(path, *words), path)
+    marks = list(dict.fromkeys(words for panel in panels for words in panel.marks))
+    titles = [panel.title for panel in panels if panel.title]
+    words = [f"{OF_NUMBERS if numbers else OF_TIMES}, by {label}.".capitalize(),
+             f"Lines: {', '.join(styles)}.", *([f"Panels: {'; '.join(titles)}."] if titles else []),
+             *([f"Marked: {', '.join(marks)}."] if marks else []), *notes, subtitle]
+    run_gnuplot(script(path, title, subtitle, notes, panels, styles, numbers, label), path, title,
+                " ".join(words))

@@ -96,6 +96,7 @@ def leaving_ns(run, context):
         Th >= (m - 1) Ts / ((1 - s) t i) - (Tl + Tp) / (1 - s)
     m: the host's cores, as it is they that do the work; t i: the attempts, all
     CPUs together; (1 - s) t i: the attempts that failed; Tp: patience_ns.
+    Where waits are much shorter than the patience that is below 0 and says nothing: 0.
     A lock that does not heed the patience has no Th; the driver takes no
     overshoot of it.
     """
@@ -106,8 +107,8 @@ def leaving_ns(run, context):
             or attempts <= won or not figure(run, "overshoot_samples")):
         return None
     failed = attempts - won
-    return ((context.cores - 1) * elapsed / failed
-            - (outside + patience) * attempts / failed)
+    return max(0, (context.cores - 1) * elapsed / failed
+               - (outside + patience) * attempts / failed)
 
 
 def times_own(run, context):
@@ -115,10 +116,18 @@ def times_own(run, context):
     return ratio(operations_per_second(run, None), own)
 
 
+def times_own_median(run, context):
+    """Beside the median of the kernel's own rounds, so that these have a spread as well."""
+    own = [rate for (_, place), rate in (context.own if context else {}).items()
+           if place == place_of(run) and rate is not None]
+    return ratio(operations_per_second(run, None), median(own) if own else None)
+
+
 METRICS = {**OF_A_RUN, **{metric.name: metric for metric in [
-    Metric("tx_us", "Tx", "us", in_microseconds(preempted_inside_ns), signed=True),
-    Metric("th_us", "Th, at least", "us", in_microseconds(leaving_ns), signed=True),
+    Metric("tx_us", "Tx", "us", in_microseconds(preempted_inside_ns), apart=True),
+    Metric("th_us", "Th, at least", "us", in_microseconds(leaving_ns), apart=True),
     Metric("times_qspinlock", "operations, times qspinlock's", "", times_own),
+    Metric("times_median", "times qspinlock's median", "", times_own_median),
 ]}}
 
 

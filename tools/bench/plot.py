@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 from bench.distribution import Distribution
-from bench.figure import Figure, point_words
-from bench.gnuplot import run_gnuplot, script
+from bench.figure import Figure, drawn_runs, point_words
+from bench.gnuplot import description, run_gnuplot, script
 from bench.kernels import OWN
 from bench.metrics import FIGURE5, context_of, context_of_kernels, same
 from measure.parameters import MACHINE
@@ -18,34 +18,43 @@ FIGURES = "figures"		# in a result folder
 FORMATS = ("svg", "png")
 
 
-def tables_of(result):
-    """The names of the cost tables that a result is simulated by; none of other testbeds."""
+def tables_of(result, where=None):
+    """The names of the cost tables that a result is simulated by; none of other testbeds.
+
+    where: {axis: [values]}, the points that are shown, if not all are.
+    """
     if not result.plan.is_simulated:
         return []
-    return sorted({run.result["costs"] for run in result.runs if "costs" in run.result})
+    return sorted({run.result["costs"] for run in drawn_runs(result.runs, where or {})
+                   if "costs" in run.result})
 
 
-def simulated_words(result):
+def simulated_words(result, where=None):
     """"simulated, cost table A": for all that shows simulated figures."""
-    tables = tables_of(result)
+    tables = tables_of(result, where)
     return f"simulated, cost table{'' if len(tables) == 1 else 's'} {' and '.join(tables)}"
 
 
-def subtitle_of(folder, result, histogram=None):
-    """The machine, in a line. histogram: what is drawn, if it is one."""
-    machine = folder.machine
+def rounds_words(count, name, histogram):
+    """"5 rounds (mark: median; bar: least to greatest)"."""
+    shown = " together" * (count > 1) if histogram else " (mark: median; bar: least to greatest)"
+    return f"{count} {name}{'' if count == 1 else 's'}{shown}"
+
+
+def subtitle_of(folder, result, plot):
+    """The machine, in a line."""
+    machine, histogram = folder.machine, plot.histogram
     rounds = max((run.round for run in result.runs), default=-1) + 1
-    shown = " together" * (rounds > 1) if histogram else ": median, least and greatest"
     if result.plan.is_simulated:
-        words = [f"S{simulated_words(result)[1:]}",
+        words = [f"S{simulated_words(result, plot.where)[1:]}",
                  *(point_words(parameter, value) for parameter, value in result.plan.load.items()
                    if parameter in ("sockets", "cores")),
-                 f"{rounds} seed{'' if rounds == 1 else 's'}{shown}"]
+                 rounds_words(rounds, "seed", histogram)]
     else:
-        kind = "user-mode Linux" if result.plan.testbed in ("uml", KERNELS, KERNELS_OTHERS) else \
+        kind = "User-mode Linux" if result.plan.testbed in ("uml", KERNELS, KERNELS_OTHERS) else \
             result.plan.testbed
         words = [f"{kind} {result.kernel}".strip(), f"{machine.get('cores', '?')} cores",
-                 f"{rounds} round{'' if rounds == 1 else 's'}{shown}"]
+                 rounds_words(rounds, "round", histogram)]
     return ", ".join([*words, "a quick pass"] if result.plan.is_quick else words)
 
 
@@ -82,8 +91,11 @@ def figures_of_result(folder, result):
 
 def write(figure, subtitle, path):
     """Draw a figure to a file, of the kind that its name ends with."""
-    run_gnuplot(figure.script(subtitle, path) if figure.plot.histogram else
-                script(figure, subtitle, path.suffix[1:], path), path)
+    if figure.plot.histogram:
+        figure.draw(subtitle, path)
+    else:
+        run_gnuplot(script(figure, subtitle, path.suffix[1:], path), path, figure.plot.title,
+                    description(figure, subtitle))
 
 
 def draw(folder):
@@ -101,7 +113,7 @@ def draw(folder):
         for figure in figures:
             if figure.empty:
                 continue
-            subtitle = subtitle_of(opened, opened.scenarios[name], figure.plot.histogram)
+            subtitle = subtitle_of(opened, opened.scenarios[name], figure.plot)
             for kind in FORMATS:
                 path = target / f"{figure.name}.{kind}"
                 write(figure, subtitle, path)

@@ -144,14 +144,14 @@ def host_sentence(result):
     return f"The host: {'; '.join(words)}." if words else ""
 
 
-def simulated_mark(result):
+def simulated_mark(result, where=None):
     """For the title of a figure or a table; empty if it is measured."""
-    return f" ({plot.simulated_words(result)})" if result.plan.is_simulated else ""
+    return f" ({plot.simulated_words(result, where)})" if result.plan.is_simulated else ""
 
 
 def figure_part(folder, result, figure):
     path = folder.path / plot.FIGURES / f"{figure.name}.svg"
-    title = escaped(figure.plot.title + simulated_mark(result))
+    title = escaped(figure.plot.title + simulated_mark(result, figure.plot.where))
     if figure.empty:
         return paragraph(f"*{title}*: no data.")
     if not path.exists():

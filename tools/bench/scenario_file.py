@@ -12,7 +12,8 @@ import re
 
 from measure import parameters
 from measure.parameters import NUMBER, number_or_word
-from measure.scenario import AIM, CPU_AXES, MOST_ROUNDS, Aim, Finding, Plot, Scenario
+from measure.scenario import (AIM, CPU_AXES, MOST_DRAWN, MOST_ROUNDS, Aim, Finding, Plot,
+                              Scenario)
 from measure.testbeds import SIMULATED, TESTBEDS, locks_on
 from testbed.common import MOST_CPUS, Failure
 from testbed.driver import HISTOGRAMS
@@ -25,8 +26,8 @@ LOGS = ("none", "x", "y", "xy")
 # The keys of a section: those that it must have, and others that it may have.
 KEYS = {
     "scenario": (("title", "source", "locks"), ("rounds", "testbed")),
-    "plots": ((), ("x", "log", "panel", "where", "colour")),
-    "plot": (("title",), ("y", "x", "log", "panel", "where", "colour", "histogram")),
+    "plots": ((), ("x", "log", "panel", "where", "locks")),
+    "plot": (("title",), ("y", "x", "log", "panel", "where", "locks", "histogram")),
     "finding": (("paper", "holds"), ("title", "why")),
     "aim": (("title", "metric", "lock", "aim"), ("against", "where", "unit", "median_of",
                                                       "mean_of")),
@@ -84,7 +85,7 @@ class Experiment(Scenario):
             other.change(SIMULATED, self.simulated or {})
             other.locks = locks_on(other.locks, testbed)
             for plot in other.plots:
-                plot.colour = locks_on(plot.colour, testbed)
+                plot.locks = locks_on(plot.locks, testbed)
         strange = [parameter for parameter in (*other.load, *other.sweep)
                    if parameter not in (*CPU_AXES, *other.parameters)]
         if strange:
@@ -297,8 +298,11 @@ def read_plot(scenario, section, name):
         raise section.failure("log", f"is {words['log']}, not one of {', '.join(LOGS)}")
     if "where" in words:
         words["where"] = section.where()
-    if "colour" in words:
-        words["colour"] = locks_on(section.locks("colour"), scenario.testbed)
+    if "locks" in words:
+        words["locks"] = locks_on(section.locks(), scenario.testbed)
+        if len(words["locks"]) > MOST_DRAWN:
+            raise section.failure("locks", f"are {len(words['locks'])}; a figure has "
+                                  f"{MOST_DRAWN} at most")
     if words.get("histogram", HISTOGRAMS[0]) not in HISTOGRAMS:
         raise section.failure("histogram", f"is {words['histogram']}, not one of "
                               f"{', '.join(HISTOGRAMS)}")
@@ -369,7 +373,7 @@ def check_words(scenario, section, metrics):
         for value in values:
             if value not in scenario.sweep.get(axis, []):
                 raise section.failure("where", f"{axis} is never {value}")
-    for key in ("lock", "against", "colour"):
+    for key in ("lock", "against", "locks"):
         named = words.get(key) or []
         for lock in [named] if isinstance(named, str) else named:
             if not scenario.has_lock(lock):

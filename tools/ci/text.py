@@ -10,6 +10,7 @@ from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT,
                        guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
 from ci.kept import kept_results, papers_disagree
+from ci.pictures import kept_figures
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
 from testbed.common import BUILD, PROJECT, Unavailable, answer_of
 from testbed.documentation import broken_links, build_html, long_first_screen, lost_fences
@@ -170,8 +171,9 @@ def strict():
 
 
 def docs():
-    """Sphinx builds the documentation without a warning, no link is broken; age of kept results"""
+    """the documentation builds without a warning; links, the age of kept results, their figures"""
     yield from kept_results()
+    yield from kept_figures()
     warnings = build_html()
     yield Case("docs: HTML without a warning", not warnings, warnings)
     broken = broken_links()

@@ -23,7 +23,8 @@ from bench.figure import STYLES
 from measure.results import commit
 from testbed.common import (can_be_written, columns, cores, positive, say, setup,
                             terminal_columns)
-from console.stall import CHANGES, CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
+from console.stall import (CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun,
+                           kernel_of)
 from testbed.guest import log_excerpt
 from testbed.kernels import HVC
 
@@ -44,7 +45,7 @@ CPU-minutes.""")
     parser.add_argument("--limit", type=positive, default=2, metavar="S",
                         help="most seconds of a stall in \"order\" (default: %(default)s)")
     parser.add_argument("--figure", type=Path, metavar="FILE",
-                        help="draw the times, as .svg or .png; needs gnuplot")
+                        help="draw the times, as .svg or .png; needs gnuplot and scour")
     options = parser.parse_args()
     if options.figure and options.figure.suffix not in (".svg", ".png"):
         parser.error(f"--figure {options.figure}: .svg or .png")
@@ -95,17 +96,18 @@ def table(sides):
 
 def draw(path, options, runs):
     runs = dict(zip(LOCKS, runs))
-    panels = [exceeding.Panel("in the console's interrupt handler, CPU 0",
-                              {name: exceeding.points(run.handler_us)
-                               for name, run in runs.items()}),
-              exceeding.Panel("from a thread's time to its wakeup, CPU 0",
-                              {name: exceeding.points(run.late_us(0))
-                               for name, run in runs.items()})]
-    subtitle = (f"{options.stalls} stalls of {options.milliseconds} ms, input every 10 ms; "
-                f"user-mode Linux, {CPUS} CPUs on {cores()}; commit {commit()}.")
-    exceeding.draw(path, "A console whose device stalls: what happens to the CPU that takes "
-                   "its interrupts", subtitle, ["Lock of the console: spinlock_t, or nbq_spin "
-                                                "with a patience of 250 us."], panels,
+    marks = {f"patience {PATIENCE_US} us": PATIENCE_US,
+             f"stall {options.milliseconds} ms": 1000 * options.milliseconds}
+    panels = [exceeding.Panel(title, {name: exceeding.points(times(run))
+                                      for name, run in runs.items()}, marks)
+              for title, times in (
+                  ("time in the interrupt handler, CPU 0", lambda run: run.handler_us),
+                  ("how late a thread of CPU 0 wakes up", lambda run: run.late_us(0)))]
+    subtitle = (f"Lock of the console: spinlock_t, or nbq_spin. {options.stalls} stalls of "
+                f"{options.milliseconds} ms, input every 10 ms; user-mode Linux, {CPUS} CPUs on "
+                f"{cores()}; commit {commit()}.")
+    exceeding.draw(path, "A console's device stalls: time in its interrupt handler, and delay of "
+                   "threads on that CPU", subtitle, [], panels,
                    {name: STYLES[lock] for name, lock in LOCKS.items()})
 
 

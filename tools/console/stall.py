@@ -38,6 +38,7 @@ CPUS = 3			# for interrupts, the writer, the reader
 LINES_BETWEEN = 50		# of output, before the next stall
 INPUTS = 5			# of a stall that ends when they were handled
 INPUT_SECONDS = 0.01		# between two inputs of a run that is measured
+PATIENCE_US = 250		# HVC_LOCK_PATIENCE of the port
 TIMEOUT = 900
 SCRIPT = f"""
 T=/sys/kernel/tracing

@@ -276,7 +276,7 @@ def draw(name, path, machine, result):
     if drawn.empty:
         say(f"{name}: no run has values, {path} is not drawn")
         return
-    subtitle = plot.subtitle_of(argparse.Namespace(machine=machine), result, name)
+    subtitle = plot.subtitle_of(argparse.Namespace(machine=machine), result, drawn.plot)
     plot.write(drawn, subtitle, path)
     say(f"written: {path}")
 

@@ -113,18 +113,20 @@ def sampled(samples, name, divisor):
 class Metric(NamedTuple):
     """A named figure of a run.
 
-    signed: it may be below 0, and its panels differ so much that each has its own axis.
+    apart: the panels of a figure differ so much that each has its own axis.
     """
 
     name: str
     label: str
     unit: str
     compute: Callable
-    signed: bool = False
+    apart: bool = False
 
     @property
     def axis(self):
         """What an axis of a figure is called."""
+        if self.unit == "1/s":
+            return f"{self.label} per second"
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def of(self, run, context=None):
@@ -132,15 +134,15 @@ class Metric(NamedTuple):
 
 
 HISTOGRAMS = (("wait", "wait of a success"), ("failed_wait", "wait of a failure"),
-              ("overshoot", "past the deadline"),
-              ("own_overshoot", "late by own clock"),
-              ("away", "own CPU away"), ("handoff", "hand-off"),
-              ("own_wait", "wait by own clock"),
-              ("passed_after", "passed after"))
+              ("overshoot", "overshoot"),
+              ("own_overshoot", "own overshoot"),
+              ("away", "own CPU preempted"), ("handoff", "handoff"),
+              ("own_wait", "own wait"),
+              ("passed_after", "overtaken after"))
 PERCENTILES = (("mean", "mean"), ("p50", "median"), ("p90", "90 %"), ("p99", "99 %"),
                ("p999", "99.9 %"), ("max", "longest"))
-COUNTS = (("skipped", "abandoned nodes skipped"), ("passed", "passed while it ran, by"),
-          ("passed_late", "passed late, by"))
+COUNTS = (("skipped", "abandoned nodes skipped"), ("passed", "overtaken by attempts"),
+          ("passed_late", "overtaken by late ones"))
 # In the metric, in words, in the result, by what.
 OF_COUNTS = (("mean", "mean", "mean_permille", 1000), ("p99", "99 %", "p99", 1),
              ("p999", "99.9 %", "p999", 1), ("max", "most", "max", 1))
@@ -152,8 +154,8 @@ MISSES = (("lock", "on locks"), ("node", "on nodes"), ("pool", "on pools"),
 METRICS = {metric.name: metric for metric in [
     Metric("acquisitions_per_second", "acquisitions", "1/s", by("acquisitions", "elapsed_ns", 1e9)),
     Metric("attempts_per_second", "attempts", "1/s", by("attempts", "elapsed_ns", 1e9)),
-    Metric("success_rate", "success rate", "%", by("acquisitions", "attempts", 100)),
-    Metric("handoff_rate", "holder on another CPU", "%", by("handoffs", "acquisitions", 100)),
+    Metric("success_rate", "attempts that succeed", "%", by("acquisitions", "attempts", 100)),
+    Metric("handoff_rate", "next holder on another CPU", "%", by("handoffs", "acquisitions", 100)),
     # Ts/(t i): wall-clock time by the attempts of all threads together.
     Metric("iteration_time_us", "iteration time", "us",
            in_microseconds(by("elapsed_ns", "attempts"))),
@@ -165,31 +167,31 @@ METRICS = {metric.name: metric for metric in [
              sampled(f"{name}_samples", f"{name}_{figure_name}", divisor))
       for name, words in COUNTS for short, long, figure_name, divisor in OF_COUNTS),
     # Within the attempts that ended so, with the release, for each of them.
-    Metric("acquisition_misses", "cache misses, an acquisition", "",
+    Metric("acquisition_misses", "cache misses of an acquisition", "",
            by("success_misses", "success_misses_of")),
-    Metric("failed_misses", "cache misses, a failed attempt", "",
+    Metric("failed_misses", "misses of a failed attempt", "",
            by("failure_misses", "failure_misses_of")),
-    Metric("all_misses", "cache misses, all by acquisitions", "", by("misses", "acquisitions")),
+    Metric("all_misses", "all cache misses by acquisitions", "", by("misses", "acquisitions")),
     *(Metric(f"{name}_misses", f"misses {words}", "", by(f"misses_{name}", "acquisitions"))
       for name, words in MISSES),
-    Metric("same_socket_rate", "hand-off within the socket", "%",
+    Metric("same_socket_rate", "next holder on same socket", "%",
            by("socket_handoffs", "acquisitions", 100)),
     Metric("nodes_max", "most nodes in use", "", used_nodes),
-    Metric("nodes_per_thread", "most nodes in use, a thread", "", nodes_per_thread),
+    Metric("nodes_per_thread", "most nodes for each thread", "", nodes_per_thread),
     # 1: all threads got the same; 1/n: one got all.
     Metric("jain", "Jain's index of fairness", "", named("jain_permille", 1000)),
     Metric("longest_gap_ms", "longest without the lock", "ms", named("longest_gap_ns", 1e6)),
     # By an interrupt in the middle of an attempt.
-    Metric("suspension_mean_ms", "suspended, mean", "ms",
+    Metric("suspension_mean_ms", "time suspended, mean", "ms",
            sampled("suspensions", "suspension_ns_mean", 1e6)),
     # By the processes that keep the host busy, while the guest was there.
-    Metric("host_busy_rate", "cores, had by others", "%", named("host_busy_permille", 10)),
+    Metric("host_busy_rate", "cores' time that others had", "%", named("host_busy_permille", 10)),
     Metric("alone_ns", "acquire and release alone", "ns", named("pair_ps", 1000)),
     Metric("failed_try_ns", "a try that fails, alone", "ns", failed_try_ns),
     # Of a load that did not finish: as if it had at its limit.
     Metric("operations_per_second", "operations", "1/s", operations_per_second),
     Metric("finished_rate", "workers that finished", "%", by("finished", "workers", 100)),
-    Metric("least_rate", "least worker, of the mean", "%", least_rate),
+    Metric("least_rate", "slowest worker", "%", least_rate),
     Metric("spread", "spread over the threads", "%", spread),
 ]}
 

@@ -19,6 +19,7 @@ CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's
 DEFAULT_DURATION_US = 2000	# the simulation's
 MOST_ROUNDS = 1000
+MOST_DRAWN = 5			# locks in a figure
 AIM = r"at (least|most) (\d+(?:\.\d+)?)"
 
 # Of the simulation: for a run, and for each CPU in a simulated us.
@@ -30,9 +31,9 @@ SECONDS_A_US = 3e-6
 class Plot:
     """A figure that a scenario asks for; its words are those of the file.
 
-    where: {axis: [values]}, the points that are drawn; all, if empty. colour: the locks
-    that are not grey; those of figure.py, if there are none. histogram: whose distribution is
-    drawn, instead of y over x.
+    where: {axis: [values]}, the points that are drawn; all, if empty. locks: those that are
+    drawn; the usual ones of figure.py, if there are none. histogram: whose distribution is drawn,
+    instead of y over x.
     """
     name: str
     title: str
@@ -41,7 +42,7 @@ class Plot:
     log: str = "none"
     panel: Optional[str] = None
     where: dict = field(default_factory=dict)
-    colour: list = field(default_factory=list)
+    locks: list = field(default_factory=list)
     histogram: Optional[str] = None
 
 
@@ -241,7 +242,9 @@ def from_plan(name, title, source, plan):
     return Scenario(
         name, title, source,
         *(plan[key] for key in ("locks", "rounds", "testbed", "load", "sweep")),
-        [Plot(**plot) for plot in plan["plots"]],
+        # Those of 2.0.0 and before have other words on colours.
+        [Plot(**{key: plot[key] for key in vars(Plot("", "")) if key in plot})
+         for plot in plan["plots"]],
         [Finding(**finding) for finding in plan["findings"]],
         [Aim(**aim) for aim in plan.get("aims", [])],	# older results have none
         plan["quick"])

@@ -9,8 +9,10 @@ from unittest import mock
 
 from bench import plot
 from bench.distribution import LABELS, Distribution, shares, title_of
+from bench.figure import STYLES
 from bench.test.synthetic import folder_of, result_of, run, scenario_of
-from measure.scenario import Plot
+from ci.pictures import faults
+from measure.scenario import MOST_DRAWN, Plot
 from measure.test.samples import Folders
 from testbed.driver import HISTOGRAMS
 
@@ -25,6 +27,13 @@ def drawn(runs, histogram="handoff", **words):
     result = mock.Mock(runs=runs)
     result.name = "trial"
     return Distribution(result, Plot("late", "Late", histogram=histogram, **words))
+
+
+def script_of(figure):
+    """What gnuplot is told."""
+    with mock.patch("bench.exceeding.run_gnuplot") as run_gnuplot:
+        figure.draw("here", Path("x.svg"))
+    return run_gnuplot.call_args.args[0]
 
 
 class Shares(unittest.TestCase):
@@ -57,45 +66,53 @@ class Figures(unittest.TestCase):
     def test_a_lock_without_values_is_named(self):
         figure = drawn([found("clh_nb"), found("raw_spinlock", buckets=[(0, 0, 4)]), run("mcs")])
         self.assertEqual(figure.locks, ["clh_nb"])
-        self.assertIn("No values: raw_spinlock, mcs.", figure.script("here", Path("x.svg")))
+        self.assertIn("No values: raw_spinlock, mcs.", script_of(figure))
         self.assertTrue(drawn([run("mcs")]).empty)
         self.assertFalse(figure.empty)
 
     def test_axes_reach_from_a_power_of_ten_to_another(self):
-        text = drawn([found("clh_nb", buckets=[(256, 263, 99), (70000, 71679, 1)])]).script(
-            "here", Path("x.svg"))
+        text = script_of(drawn([found("clh_nb", buckets=[(256, 263, 99), (70000, 71679, 1)])]))
         self.assertIn("set xrange [1e-1:1e2]", text)
         self.assertIn("set yrange [1e-3:1]", text)
-        self.assertIn('set xlabel "hand-off"', text)
+        self.assertIn('set xlabel "handoff"', text)
+        self.assertIn('set xtics ("100 ns" 1e-1, "1 us" 1e0, "10 us" 1e1, "100 us" 1e2)', text)
         # A single value has axes, too.
-        text = drawn([found("clh_nb", "skipped", buckets=[(1, 1, 5)])], "handoff").script(
-            "here", Path("x.svg"))
+        text = script_of(drawn([found("clh_nb", "skipped", buckets=[(1, 1, 5)])], "handoff"))
         self.assertIn("set xrange [1e-3:1e-2]", text)
         self.assertIn("set yrange [1e-1:1]", text)
+        # Where powers of ten are many, every other one has a name.
+        text = script_of(drawn([found("clh_nb", histogram="passed",
+                                      buckets=[(1, 1, 5), (70000, 71679, 1)])], "passed"))
+        self.assertIn('set xtics ("1" 1e0, "" 1e1, "100" 1e2, "" 1e3, "10000" 1e4, "" 1e5)', text)
 
     def test_times_are_in_us_and_numbers_as_they_are(self):
         for histogram, value, style in (("handoff", "0.004", "fsteps"),
                                         ("passed", "4", "linespoints"),
                                         ("skipped", "4", "linespoints")):
-            text = drawn([found("clh_nb", histogram=histogram, buckets=[(4, 4, 1)])],
-                         histogram).script("here", Path("x.svg"))
+            text = script_of(drawn([found("clh_nb", histogram=histogram, buckets=[(4, 4, 1)])],
+                                   histogram))
             self.assertIn(f"<< END\n{value} 1\nEND", text)
             self.assertIn(f"with {style} ", text)
 
     def test_each_histogram_of_the_driver_has_a_label(self):
         self.assertEqual(set(HISTOGRAMS) - set(LABELS), set())
-        self.assertEqual(title_of("handoff"), "Hand-off: how often it is longer")
+        self.assertEqual(title_of("handoff"), "Handoff: how often it is longer")
 
     def test_locks_look_as_in_other_figures_and_those_of_other_modules_differ(self):
         figure = drawn([found(lock) for lock in ("my_lock", "nbq_spin", "your_lock")])
-        text = figure.script("here", Path("x.svg"))
-        colours = re.findall(r'lc rgb "(#\w+)" .* title "(\w+)"', text.replace(", $", "\n$"))
-        self.assertEqual([lock for _, lock in colours], ["my_lock", "nbq_spin", "your_lock"])
-        self.assertEqual(len({colour for colour, _ in colours}), 3)
-        self.assertIn(("#CC0088", "nbq_spin"), colours)
+        text = script_of(figure)
+        colours = re.findall(r'^set label 1\d\d "(\w+)" .* tc rgb "(#\w+)"', text, re.M)
+        self.assertEqual({lock for lock, _ in colours}, {"my_lock", "nbq_spin", "your_lock"})
+        self.assertEqual(len({colour for _, colour in colours}), 3)
+        self.assertIn(("nbq_spin", STYLES["nbq_spin"].colour), colours)
+
+    def test_five_locks_are_drawn_those_that_are_named(self):
+        runs = [found(lock) for lock in STYLES]
+        self.assertEqual(len(drawn(runs).locks), MOST_DRAWN)
+        self.assertEqual(drawn(runs, locks=["mcs", "clh"]).locks, ["clh", "mcs"])
 
 
-@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+@unittest.skipUnless(shutil.which("gnuplot") and shutil.which("scour"), "no gnuplot or scour")
 class Drawn(Folders, unittest.TestCase):
     def test_each_histogram_is_drawn_and_an_empty_one_is_not(self):
         scenario = scenario_of([Plot(name.replace("_", "-"), title_of(name), histogram=name)
@@ -112,3 +129,6 @@ class Drawn(Folders, unittest.TestCase):
         text = paths[0].read_text()
         self.assertIn("3 rounds together", text)
         self.assertEqual(text.count(">clh_nb<"), 2)
+        for path in paths:
+            if path.suffix == ".svg":
+                self.assertEqual(faults(path.read_text()), [], path.name)

@@ -15,6 +15,9 @@ COUNTS = {"elapsed_ns": 1_000_000_000, "attempts": 50_000, "acquisitions": 10_00
 
 
 TX = Context(2, {"clh_nb": 400})
+# Operations of the kernel's own lock: in the rounds there, and elsewhere.
+HERE, ELSEWHERE = (tuple(sorted(point.items())) for point in (CROWDED, {"cpus": 2}))
+OWN = Context(2, own={(0, HERE): 50_000, (1, HERE): 2_000, (2, HERE): 10_000, (0, ELSEWHERE): 1})
 # (metric, what else the result has, its context, its figure).
 FIGURES = (
     # By wall-clock time and by attempts.
@@ -30,6 +33,8 @@ FIGURES = (
     ("tx_us", {}, Context(2, {"mcs_nb": 400}), None),
     # (m-1) 1 s / 40000 - (Tl + Tp) 50000 / 40000, Tl = 0.0025 + 0.1 us, Tp = 15 us
     ("th_us", {}, Context(2), 25 - 15.1025 * 1.25), ("th_us", {}, Context(3), 50 - 15.1025 * 1.25),
+    # A bound below 0 is none: 25 us, and 30 us of patience.
+    ("th_us", {"patience_ns": 30_000}, Context(2), 0),
     # Of failures of a lock that heeds its patience.
     ("th_us", {"acquisitions": 50_000}, Context(2), None),
     ("th_us", {"overshoot_samples": 0}, Context(2), None),
@@ -59,6 +64,11 @@ FIGURES = (
     ("all_misses", {"misses": 50000}, None, 5), ("lock_misses", {"misses_lock": 20000}, None, 2),
     ("other_socket_misses", {"misses_other_socket": 5000}, None, 0.5),
     ("same_socket_rate", {"socket_handoffs": 2500}, None, 25),
+    # By the kernel's own lock in this round, and by the median of its rounds.
+    ("times_qspinlock", {"operations": 20_000}, OWN, 0.4),
+    ("times_median", {"operations": 20_000}, OWN, 2),
+    ("times_median", {"operations": 20_000}, Context(2, own={(0, ELSEWHERE): 1}), None),
+    ("times_median", {"operations": 20_000}, Context(2, own={(0, HERE): None}), None),
     # Nothing is divided by 0.
     ("success_rate", {"attempts": 0}, None, None),
     ("passing_time_us", {"acquisitions": 0}, None, None),

@@ -9,11 +9,12 @@ import unittest
 from unittest import mock
 from xml.etree import ElementTree
 
-from bench import gnuplot, plot
-from bench.figure import GREY, IN_COLOUR, OTHERS, SOLID, STYLES, Axis, Figure
+from bench import gnuplot, plot, svg
+from bench.figure import OTHERS, SOLID, STYLES, USUAL, Axis, Figure
 from bench.metrics import METRICS, Context
+from ci.pictures import faults
 from measure.results import open_folder
-from measure.scenario import Plot
+from measure.scenario import MOST_DRAWN, Plot
 from measure.test.samples import Folders
 from bench.test.synthetic import LOCKS, folder_of, result_of, run, scenario_of
 from testbed.common import PROJECT, Failure
@@ -40,6 +41,11 @@ def script(figure):
     return gnuplot.script(figure, "the machine", "svg", Path("out.svg"))
 
 
+def axis_of(figure):
+    """Of the first panel: what gnuplot is told."""
+    return re.search(r"^set yrange .*\nset ytics .*$", script(figure), re.M)[0].splitlines()
+
+
 def block(text, lock, panel=0):
     """The rows of a lock in a panel, as words."""
     found = re.search(rf"^\$panel{panel}_{lock} << END\n(.*?)^END$", text, re.M | re.S)
@@ -61,12 +67,14 @@ AT_CORES = r"^set arrow from \d"
 SCRIPTS = (
     # Axes are named with units, and logarithmic where asked; many CPUs always.
     *((PATIENCES, {"x": "patience_ns", "log": log}, None,
-       ['set xlabel "patience \\(us\\)" ', 'set ylabel "success rate \\(%\\)"',
+       ['set xlabel "patience \\(us\\)" ', 'set ylabel "attempts that succeed \\(%\\)"',
         *[f"^set logscale {log}$"] * (log != "none")], ["^set logscale"] * (log == "none"))
       for log in ("none", "x", "y", "xy")),
-    (all_won(["clh_nb"], 1, 2, 64), {}, None, ["^set logscale x$"], []),
-    (all_won(["clh_nb"], 1, 2, 16), {}, None, [], ["^set logscale"]),
-    # Panels share their y axis, but where values may be below 0: 10 and -5 us, and a twentieth.
+    (all_won(["clh_nb"], 1, 2, 8), {}, None, ["^set logscale x$"], []),
+    (all_won(["clh_nb"], 1, 2, 7), {}, None, [], ["^set logscale"]),
+    ([won("clh_nb", 50, sockets=each) for each in (1, 2, 8)], {"x": "sockets"}, None,
+     ["^set logscale x$"], []),
+    # Panels share their y axis, but where they differ too much: 10 and -5 us, and a twentieth.
     (GAPS, {"y": "longest_gap_ms", "panel": "retry"}, None,
      [r"(?s)set yrange \[(0:9.45)\].*set yrange \[\1\]"], []),
     (TX, {"y": "tx_us", "panel": "retry"}, Context(1, {"clh_nb": 0}),
@@ -74,20 +82,20 @@ SCRIPTS = (
     # Where CPUs outnumber the cores; none of the values are the cores, nothing is right of them.
     (CPUS, {}, None, ["^set arrow from 2,graph 0 to 2,graph 1"], []),
     (CPUS, {}, Context(3), [], [AT_CORES]), (CPUS, {}, Context(4), [], [AT_CORES]),
-    # Grey lines are behind and have no bars; loads have no order.
-    (all_won(), {}, None,
-     [r"\$panel0_nbq_spin using 1:2:3:4 with yerrorbars",
-      r"(?s)\$panel0_mcs_nb_paper using.*\$panel0_clh_nb using"],
-     [r"\$panel0_tas_b using 1:2:3:4"]),
+    # Of the simulated machine that is drawn, where there are several.
+    (all_won(["clh_nb"], 1, 2, 4) + [won("clh_nb", 50, cpus=each, cores=2) for each in (2, 4)],
+     {"where": {"cores": [2]}}, Context(4), ["^set arrow from 2,graph 0 to 2,graph 1"], []),
+    # A bar for each point; what is not drawn is not there; loads have no order.
+    (all_won(), {}, None, [r"\$panel0_nbq_spin using 1:2:3:4 with yerrorbars"], ["mcs_nb_paper"]),
     ([won("mcs", 50, load=load) for load in ("dup", "open")], {"x": "load"}, None,
      [r"\$panel0_mcs using 1:2 with points "], []),
     # A line that ends early is named where it ends.
     ([won("clh_nb", 90, cpus=1), won("mcs_nb", 10, cpus=1), won("mcs_nb", 50, cpus=8)], {}, None,
-     [r"set arrow \d+ from first -0\.\d+,90 to screen .* dt \(1,4\)",
-      r"set arrow \d+ from first 9\.\d+,50 to screen .* dt solid"], []),
+     [r"set arrow \d+ from first 0\.\d+,90 to screen .* dt \(4,4\)",
+      r"set arrow \d+ from first 8\.\d+,50 to screen .* dt solid"], []),
     # A panel without data stays empty, a lock without data has no name.
     ([won("clh_nb", 50, cpus=1, retry="at_once"), run("clh_nb", point={"cpus": 1, "retry": "x"})],
-     {"panel": "retry"}, None, ["plot 1/0 notitle"], []),
+     {"panel": "retry"}, None, ["plot 1/0 notitle", 'set label 99 "no data" at graph 0.5,0.5'], []),
     ([won("clh_nb", 50), run("mcs_nb")], {}, None, [], ["mcs_nb"]),
     # Titles cannot break out of their quotes.
     (CPUS, {"title": 'a "b" \\ c'}, None, ["\"a 'b' / c\""], []),
@@ -106,53 +114,65 @@ class Scripts(unittest.TestCase):
 
 
 class Styles(unittest.TestCase):
-    def test_every_lock_type_of_the_driver_has_one(self):
+    def test_every_lock_type_of_the_driver_and_the_simulation_has_one(self):
         sources = "".join(path.read_text() for path in
                           (PROJECT / "nbqlock/stress").glob("ops*.c"))
-        there = set(re.findall(r"&stress_(\w+),", sources))
-        self.assertGreaterEqual(len(there), 15)
-        self.assertEqual(there - set(STYLES), set())
+        sources += (PROJECT / "tools/simulate/locks.c").read_text()
+        there = set(re.findall(r"^\t&(?:stress_|model_)?(\w+),$", sources, re.M))
+        self.assertGreaterEqual(len(there), 24)
+        self.assertEqual(there - set(STYLES) - {"broken"}, set())
 
     def test_no_two_locks_look_the_same_and_ours_are_thicker_and_solid(self):
-        for looks in ([style.mark for style in [*STYLES.values(), *OTHERS]],
-                      [(style.colour, style.dash, style.width)
-                       for style in [*STYLES.values(), *OTHERS]],
-                      # But the stand-in, in colour by default.
-                      [STYLES[lock].colour for lock in IN_COLOUR if lock != "qspinlock"]):
+        # qspinlock is the name of raw_spinlock where the kernel's own lock is simulated.
+        styles = [style for lock, style in STYLES.items() if lock != "qspinlock"]
+        for looks in ([(style.colour, style.mark) for style in [*styles, *OTHERS]],
+                      [(style.colour, style.dash, style.width) for style in [*styles, *OTHERS]],
+                      [STYLES[lock].colour for lock in USUAL if lock != "qspinlock"]):
             self.assertEqual(len(set(looks)), len(looks))
         for lock, style in STYLES.items():
             self.assertEqual(style.width > 2, lock in OURS)
             self.assertTrue(lock not in OURS or style.dash == SOLID)
             self.assertEqual(style.colour == STYLES["nbq_spin"].colour, lock == "nbq_spin")
 
+    def test_each_colour_has_another_one_on_a_dark_page(self):
+        self.assertEqual({style.colour for style in [*STYLES.values(), *OTHERS]} - set(svg.DARK),
+                         set())
+        self.assertEqual(len(set(svg.DARK.values())), len(svg.DARK))
+
     def test_a_lock_has_its_own_style_whatever_else_is_drawn(self):
         for others in ((), ("raw_spinlock",), LOCKS):
-            figure = figure_of(all_won({"mcs_nb", "tas_b", *others}))
+            figure = figure_of(all_won({"mcs_nb", "tas_b", *others}), locks=["mcs_nb", "tas_b"])
             text = script(figure)
             for number, lock in enumerate(figure.locks, 1):
                 style = STYLES[lock]
-                colour, width = (style.colour, style.width) if lock in figure.coloured else (
-                    GREY, 1)
-                self.assertRegex(text, rf'set style line {number} lc rgb "{colour}" '
+                self.assertRegex(text, rf'set style line {number} lc rgb "{style.colour}" '
                                        rf"pt {style.mark} dt {re.escape(style.dash)} "
-                                       rf"lw {width} ")
+                                       rf"lw {style.width} ")
                 self.assertRegex(text, rf"\$panel0_{lock} using 1:2 with linespoints "
                                        rf"ls {number} ")
 
-    def test_a_few_locks_are_all_in_colour_and_of_many_those_that_matter(self):
+    def test_a_few_locks_are_drawn_those_that_are_named_or_the_usual_ones(self):
         few = ("mcs_nb", "tas_b", "clh")
-        for locks, said, wanted in ((few, {}, few), (LOCKS, {}, set(IN_COLOUR) & set(LOCKS)),
-                                    (LOCKS, {"colour": few[1:]}, few[1:])):
-            self.assertEqual(set(figure_of(all_won(locks), **said).coloured), set(wanted))
+        usual = set(USUAL) & set(LOCKS)
+        self.assertEqual(len(usual), MOST_DRAWN - 1)
+        for locks, said, wanted in (
+                (few, [], few), (LOCKS, [], usual | {"mcs_nb"}), (LOCKS, few[1:], few[1:]),
+                (LOCKS, [*few, "hmcs"], few),		# one that was not measured
+                # One of the user's own is always there.
+                ((*LOCKS, "new_lock"), [], usual | {"new_lock"}),
+                (("new_lock", *LOCKS), few, {*few, "new_lock"})):
+            self.assertEqual(set(figure_of(all_won(locks), locks=said).locks), set(wanted))
         # They stand in one order, those that are not known last.
         figure = figure_of(all_won(("new_lock", *reversed(LOCKS))))
-        self.assertEqual(figure.locks, [*(lock for lock in STYLES if lock in LOCKS), "new_lock"])
+        self.assertEqual(figure.locks[:-1], [lock for lock in STYLES if lock in figure.locks])
+        self.assertEqual(figure.locks[-1], "new_lock")
         self.assertIn('"new_lock" at screen', script(figure))
 
-    def test_locks_of_other_modules_are_in_colour_and_look_different(self):
+
+    def test_locks_of_other_modules_look_different_and_each_the_same(self):
         mine = ["a_lock", "b_lock", "c_lock"]
-        figure = figure_of(all_won((*LOCKS, *mine)), colour=["clh_nb"])
-        self.assertEqual(figure.coloured, ["clh_nb", *mine])
+        figure = figure_of(all_won((*LOCKS, *mine)), locks=["clh_nb"])
+        self.assertEqual(figure.locks, ["clh_nb", *mine])
         self.assertEqual(len({figure.styles[lock] for lock in mine}), 3)
         # Whichever of them are drawn, each looks the same.
         runs = [*all_won(mine[:1], 1), *all_won(mine[1:], 2)]
@@ -185,15 +205,14 @@ class Data(unittest.TestCase):
         self.assertLess(float(re.search(r"set yrange \[(.*?):", text)[1]), 0.1)
         self.assertEqual(block(text, "clh_nb")[0][1], "0.1")
 
-    def test_locks_in_colour_stand_beside_one_another(self):
+    def test_locks_stand_beside_one_another(self):
         figure = figure_of(all_won(LOCKS, 1, 2, 4))
         text = script(figure)
-        places = [[float(row[0]) for row in block(text, lock)] for lock in figure.coloured]
-        self.assertEqual(len(set(place[0] for place in places)), len(figure.coloured))
-        self.assertEqual([float(row[0]) for row in block(text, "tas_b")], [1, 2, 4])
+        places = [[float(row[0]) for row in block(text, lock)] for lock in figure.locks]
+        self.assertEqual(len(set(place[0] for place in places)), len(figure.locks))
         for place in places:
             for there, value in zip(place, (1, 2, 4)):
-                self.assertLess(abs(there - value), 0.25)
+                self.assertLess(abs(there - value), 0.15)
 
 
 class Axes(unittest.TestCase):
@@ -206,22 +225,36 @@ class Axes(unittest.TestCase):
                 ("retry", ["at_once", "back_off"], False,
                  '"retry at once" 0, "back off, then retry" 1', False),
                 ("load", ["hackbench" * 3, "shell" * 9], False,
-                 f'"{"hackbench" * 3}" 0, "\\n{"shell" * 9}" 1', False)):
+                 f'"{"hackbench" * 3}" 0, "{"shell" * 9}" 1', False),
+                # Every other number has a name where all have no room.
+                ("cpus", [10000, 20000, 40000, 80000], True,
+                 '"10000" 10000, "" 20000, "40000" 40000, "" 80000', True)):
             axis = Axis(name, values, log)
             self.assertEqual((axis.tics(), axis.log), (tics, is_log))
             self.assertLess(axis.ends()[0], axis.place(values[0]))
             self.assertGreater(axis.ends()[1], axis.place(values[-1]))
             self.assertGreater(axis.beside(values[-1], 1), axis.place(values[-1]))
-        # A second line takes nothing from the panel.
-        one, two = gnuplot.Sheet(4, 0), gnuplot.Sheet(4, 0, True)
-        self.assertEqual((two.room, two.height), (one.room, one.height + 2 * gnuplot.SECOND_LINE))
+
+    def test_words_that_are_too_long_for_half_of_a_figure_have_all_of_it(self):
+        for loads, sizes in ((("dup", "open"), (440, 440)), (("dup" * 9, "open"), (880, 880))):
+            figure = figure_of([won("mcs", 50, load=load, cpus=cpus) for load in loads
+                                for cpus in (1, 2)], x="load", panel="cpus")
+            ends = re.findall(r"set rmargin at screen ([\d.]+)", script(figure))
+            self.assertEqual(len(set(ends)), {440: 2, 880: 1}[sizes[0]])
+
+    def test_a_logarithmic_axis_has_two_numbers_at_least(self):
+        for values, tics in (((50, 50), "(20, 50)"), ((1, 3), "(1, 2)"),
+                             ((3, 60), "(5, 10, 20, 50)"),
+                             ((3, 90), '("" 5 1, 10, "" 20 1, "" 50 1, 100)')):
+            runs = [won("clh_nb", value, cpus=cpus) for cpus, value in enumerate(values, 1)]
+            self.assertEqual(axis_of(figure_of(runs, log="y"))[1], f"set ytics {tics}")
 
     def test_a_panel_for_each_value_of_its_axis_at_the_points_that_are_asked_for(self):
         values = (0, 500, 15000, 1000000, "200*cpus", "max")
         runs = [won("clh_nb", 50, cpus=1, patience_ns=value) for value in values]
         for where, titles in (
                 (values[:4], ["patience 0", "patience 500 ns", "patience 15 us", "patience 1 ms"]),
-                (["max", "200*cpus"], ["patience 200 ns times CPUs", "patience without end"])):
+                (["max", "200*cpus"], ["patience 200 ns for each CPU", "patience without end"])):
             figure = figure_of(runs, panel="patience_ns", where={"patience_ns": where})
             self.assertEqual([panel.title for panel in figure.panels], titles)
 
@@ -240,7 +273,7 @@ class Names(unittest.TestCase):
     def places(self, text):
         """{lock: how far down the figure its name is, in pixels}, from the top."""
         found = re.findall(r'^set label \d+ "(\w+)" at screen [\d.]+,([\d.]+) ', text, re.M)
-        height = gnuplot.Sheet(1, 0).height
+        height = gnuplot.Sheet(1, ("A title", "the machine", []), titled=False).height
         return dict(sorted(((lock, (1 - float(place)) * height) for lock, place in found),
                            key=lambda pair: pair[1]))
 
@@ -250,36 +283,31 @@ class Names(unittest.TestCase):
         places = self.places(script(figure_of(runs)))
         self.assertEqual(list(places), ["clh_nb", "mcs_nb", "tas_b"])
         # 0 to 104 % over the height of the axis
-        height = gnuplot.PANEL[1] - gnuplot.TOP - gnuplot.BOTTOM
+        height = gnuplot.WIDE_PANEL - gnuplot.UNTITLED_TOP - gnuplot.BOTTOM
         self.assertAlmostEqual(places["tas_b"] - places["clh_nb"], 80 / 104 * height, delta=1)
 
     def test_names_do_not_stand_on_one_another(self):
         places = list(self.places(script(figure_of(all_won(LOCKS, 1, 2)))).values())
-        self.assertEqual(len(places), len(LOCKS))
+        self.assertEqual(len(places), MOST_DRAWN)
         for above, below in zip(places, places[1:]):
-            self.assertGreater(below - above, 0.99 * gnuplot.LABEL_LINE)
+            self.assertGreater(below - above, 0.99 * gnuplot.NAME_LINE)
         for wanted, gap, found in (
                 ([5, 50], 10, [5, 50]), ([50, 50, 50], 10, [40, 50, 60]), ([0, 0], 10, [0, 10]),
                 ([100, 100], 10, [90, 100]), ([1, 2, 3], 90, [0, 50, 100]), ([], 10, [])):
             self.assertEqual(gnuplot.spread_out(wanted, gap, 100), found)
 
-    def test_where_there_is_no_room_for_all_the_grey_ones_are_in_a_note(self):
-        names = [f"lock{number}" for number in range(30)]
-        text = script(figure_of(all_won(("clh_nb", *names))))
-        self.assertEqual(set(self.places(text)), {"clh_nb", "lock0", "lock1", "lock2"})
-        self.assertIn("Grey, without a name: lock3, lock4,", text)
 
-
-@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+@unittest.skipUnless(shutil.which("gnuplot") and shutil.which("scour"), "no gnuplot or scour")
 class Drawn(Folders, unittest.TestCase):
     def setUp(self):
         super().setUp()
         self.path = self.folder / "results"
 
     def test_svg_and_png_of_each_figure_that_has_data(self):
-        plots = [Plot("rate", "Rate", "cpus", "acquisitions_per_second", "y"),
+        plots = [Plot("rate", "How often they <acquire>", "cpus", "acquisitions_per_second", "y"),
                  Plot("none", "No data", "cpus", "skipped_max"),
-                 Plot("late", "Overshoot", "patience_ns", "overshoot_mean_us", "xy", "cpus")]
+                 Plot("late", "How late they return", "patience_ns", "overshoot_mean_us", "xy",
+                      "cpus")]
         scenario = scenario_of(plots, {"cpus": [1, 2, 4], "patience_ns": [0, 1000]})
         del scenario.load["patience_ns"]
         folder_of(self.path, result_of(scenario))
@@ -288,16 +316,25 @@ class Drawn(Folders, unittest.TestCase):
                          ["trial-rate.svg", "trial-rate.png", "trial-late.svg",
                           "trial-late.png"])
         # A name in each panel that has a line: nobody is late with a core for each CPU.
-        for path, panels, locks in (
-                (paths[0], 2, LOCKS),
-                (paths[2], 1, (*OURS, "raw_trylock", "tas_b_try", "clh_try", "mcs_try",
-                               "clh_nb_paper", "mcs_nb_paper"))):
+        for path, panels, locks, title, words in (
+                (paths[0], 2, ("clh_nb", "mcs_nb", "nbq_spin", "raw_spinlock", "tas_b_try"),
+                 "How often they <acquire>", "Acquisitions per second, by CPUs (1, 2, 4). Lines: "
+                 "clh_nb, mcs_nb, nbq_spin, raw_spinlock, tas_b_try. Panels: patience 0; patience "
+                 "1 us. User-mode Linux 7.2.12, 2 cores, 3 rounds (mark: median; bar: least to "
+                 "greatest)."),
+                (paths[2], 1, ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "tas_b_try"),
+                 "How late they return", "Overshoot, mean (us), by patience (us) (0, 1). Lines: "
+                 "clh_nb, mcs_nb, swap_nb, nbq_spin, tas_b_try. Panels: 1 CPU; 2 CPUs; 4 CPUs. "
+                 "User-mode Linux 7.2.12, 2 cores, 3 rounds (mark: median; bar: least to "
+                 "greatest).")):
             self.assertEqual(path.with_suffix(".png").read_bytes()[:4], b"\x89PNG")
             text = path.read_text()
             self.assertNotIn("scale(0.00)", text)	# of which librsvg draws nothing
-            self.assertNotIn("<title>", text)		# gnuplot's, as it writes it
-            words = [word.strip() for word in ElementTree.fromstring(text).itertext()]
-            self.assertEqual(sorted(word for word in words if word in LOCKS),
+            self.assertEqual(faults(text), [])
+            root = ElementTree.fromstring(text)
+            self.assertEqual([each.text for each in root if each.text][:2], [title, words])
+            drawn = [word.strip() for word in root.itertext()]
+            self.assertEqual(sorted(word for word in drawn if word in LOCKS),
                              sorted([*locks] * panels))
         self.assertEqual(plot.draw(self.path), paths)	# again, over the old ones
 
@@ -308,17 +345,19 @@ class Drawn(Folders, unittest.TestCase):
         figures = plot.figures_of(open_folder(self.path))["trial"]
         drawable = [figure for figure in figures if not figure.empty]
         self.assertGreater(len(drawable), 50)
-        with mock.patch.object(plot, "FORMATS", ("svg",)):
+        with mock.patch.object(plot, "FORMATS", ("svg",)), \
+                mock.patch.object(svg, "scoured", lambda text: text):
             self.assertEqual(len(plot.draw(self.path)), len(drawable))
 
     def test_what_gnuplot_does_not_understand_is_a_sentence(self):
         with self.assertRaisesRegex(Failure, "could not draw x.svg"):
-            gnuplot.run_gnuplot("set nonsense\n", Path("x.svg"))
+            gnuplot.run_gnuplot("set nonsense\n", Path("x.svg"), "", "")
 
     def test_the_machine_stands_below_the_title(self):
         folder = mock.Mock(machine={"cores": 2})
-        self.assertEqual(plot.subtitle_of(folder, result_of(scenario_of())),
-                         "user-mode Linux 7.2.12, 2 cores, 3 rounds: median, least and greatest")
+        self.assertEqual(plot.subtitle_of(folder, result_of(scenario_of()), Plot("one", "A title")),
+                         "User-mode Linux 7.2.12, 2 cores, 3 rounds (mark: median; bar: least to "
+                         "greatest)")
 
 
 class Gnuplot(unittest.TestCase):

@@ -87,7 +87,7 @@ class Contents(Reports):
         self.assertIn("The host: no busy processes on 2 cores; 2 busy processes on 2 cores, which "
                       "had 50 % of them; 4 busy processes on 2 cores, which had 67 % of them.",
                       text)
-        self.assertIn("Acquisitions (1/s), busy processes a core 2: median", text)
+        self.assertIn("Acquisitions per second, busy processes for each core: 2: median", text)
 
     def test_the_machine_the_command_and_medians_with_their_range(self):
         scenario = scenario_of([Plot("s", "S", "cpus", "success_rate"),
@@ -115,12 +115,12 @@ class Contents(Reports):
             [Plot("s", "S", "cpus", "success_rate", "none", "retry")],
             {"cpus": [2, 4], "retry": ["at_once", "back_off"]})))
         for words in ("retry at once", "back off, then retry"):
-            self.assertIn(f"Success rate (%), {words}: median", text)
+            self.assertIn(f"Attempts that succeed (%), {words}: median", text)
 
     def test_loads_of_whole_kernels_have_tables_without_a_figure(self):
         text = self.text(result_of(experiment("kernel-others").quickened()))
         self.assertIn("Beside the kernel's own lock\n---", text)
-        self.assertIn("Operations (1/s), load make: median", text)
+        self.assertIn("Operations per second, load make: median", text)
 
     def test_failed_runs_are_listed_and_not_counted(self):
         scenario = scenario_of([Plot("s", "S", "cpus", "success_rate")], {"cpus": [2]},
@@ -214,8 +214,14 @@ class ManyProcessors(Reports):
         self.assertEqual(plot.context_for(folder, result).cores, 64)
         plan.load["cores"] = 8
         self.assertEqual(plot.context_for(folder, result).cores, 8)
-        self.assertEqual(plot.subtitle_of(folder, result),
-                         "Simulated, cost table A, 8 cores, 4 seeds: median, least and greatest")
+        for run in result.runs[:1]:
+            run.result["costs"] = "B"
+            run.point = {**run.point, "costs": "b"}
+        for where, tables in (({}, "tables A and B"), ({"costs": ["b"]}, "table B")):
+            self.assertEqual(
+                plot.subtitle_of(folder, result, Plot("one", "A title", where=where)),
+                f"Simulated, cost {tables}, 8 cores, 4 seeds (mark: median; bar: least to "
+                "greatest)")
         folder.scenarios["figure5-simulated"] = result_of(
             experiment("figure5").on("simulated"), changed_by(lambda lock, number, point: {
                 "elapsed_ns": 1000 * point["sockets"] + 229, "acquisitions": 1}))

@@ -65,7 +65,8 @@ WRONG = (
     ("x = cpus", "x = ncs_ns", "[plot rate] x: \"ncs_ns\" is no"),
     ("panel = cs_ns", "panel = y", "panel: \"y\" is no axis"),
     ("panel = cs_ns", "panel = cpus", "is the x axis already"),
-    ("log = y", "colour = clh", "[plot rate] colour: the"),
+    ("log = y", "locks = clh", "[plot rate] locks: the"),
+    ("log = y", "locks = a b c d e f", "[plot rate] locks: are 6; a figure has 5 at most"),
     ("log = y", "where = cs_ns=7", "cs_ns is never 7"),
     ("log = y", "log = z", "[plot rate] log: is z"),
     ("rounds = 3", "rounds = 3\nrounds = 4", "is not a scenario file"),
@@ -145,7 +146,7 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(plan.load, {"patience_ns": 1000, "duration_ms": 200})
         self.assertEqual(vars(plan.plots[0]), {
             "name": "rate", "title": "Rate", "x": "cpus", "y": "some_metric", "log": "y",
-            "panel": "cs_ns", "where": {}, "colour": [], "histogram": None})
+            "panel": "cs_ns", "where": {}, "locks": [], "histogram": None})
         self.assertEqual(plan.findings[0].holds, "a(clh_nb) > 1")
         aim, = plan.aims
         self.assertEqual((aim.is_least, aim.limit, aim.against), (True, 0.5, "mcs"))
@@ -184,6 +185,11 @@ class Files(Folders, unittest.TestCase):
             # One from before there were aims has none.
             older = {key: value for key, value in plan.plan().items() if key != "aims"}
             self.assertEqual(scenarios.from_plan(plan.name, "", "", older).aims, [])
+            # Those of figures with grey lines name the others.
+            older = {**plan.plan(), "plots": [
+                {**{key: plot[key] for key in plot if key != "locks"}, "colour": ["clh"]}
+                for plot in plan.plan()["plots"]]}
+            self.assertEqual(scenarios.from_plan(plan.name, "", "", older).plots, plan.plots)
 
 
 class OnTheSimulatedBed(Folders, unittest.TestCase):

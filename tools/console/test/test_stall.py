@@ -7,8 +7,9 @@ import struct
 import tempfile
 import unittest
 
-from console.stall import (INPUTS, INTERRUPT, OrderRun, Seen, TimedRun, handler_times,
+from console.stall import (INPUTS, INTERRUPT, PATIENCE_US, OrderRun, Seen, TimedRun, handler_times,
                              wanted_output)
+from testbed.common import PROJECT
 from testbed.test import InFolder
 from console.vhost import (GET_FEATURES, HEADER, INPUT, OUTPUT, SET_MEM_TABLE,
                                    SET_VRING_ADDR, SET_VRING_CALL, SET_VRING_ENABLE,
@@ -160,6 +161,10 @@ class RunTest(unittest.TestCase):
 
     def test_times_are_those_of_the_input_handler(self):
         self.assertEqual([round(time) for time in handler_times(TRACE)], [50, 200000])
+
+    def test_the_patience_that_a_figure_marks_is_that_of_the_port(self):
+        port = (PROJECT / "tools/console/port/hvc.patch").read_text()
+        self.assertIn(f"+#define HVC_LOCK_PATIENCE\t({PATIENCE_US} * NSEC_PER_USEC)\n", port)
 
     def test_all_output_is_wanted(self):
         self.assertEqual(wanted_output(2), "out 1\nout 2\nout end 2\n")
