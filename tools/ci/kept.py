@@ -9,8 +9,6 @@ from testbed.c_text import without_comments
 from testbed.common import PROJECT, output_of
 
 FOLDER = "Documentation/reference"
-# Of a version, and without figures.
-NOT_MEASURED = ("trial.rst",)
 # A row of a report's table of findings: title, scenario, verdict; where it is simulated also the
 # machine and the verdict on the other test bed. And a row of the page on the papers.
 FINDING = re.compile(r'^   "(.*)","([\w-]+)",(?:"(.*)",".*",)?"\*\*(.*)\*\*"$', re.MULTILINE)
@@ -26,7 +24,7 @@ def results(project=PROJECT):
     return {path.relative_to(folder).as_posix():
             list(dict.fromkeys(COMMIT.findall(path.read_text(encoding="utf-8"))))
             for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.parent.name != "figures" and path.name not in NOT_MEASURED}
+            if path.is_file() and path.parent.name != "figures"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -10,6 +10,7 @@ from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT,
                        guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
 from ci.kept import kept_results, papers_disagree
+from ci.names import all_wrong
 from ci.pictures import kept_figures
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
 from testbed.common import BUILD, PROJECT, Unavailable, answer_of
@@ -171,13 +172,16 @@ def strict():
 
 
 def docs():
-    """the documentation builds without a warning; links, the age of kept results, their figures"""
+    """the documentation builds without a warning; links, names, kept results and their figures"""
     yield from kept_results()
     yield from kept_figures()
     warnings = build_html()
     yield Case("docs: HTML without a warning", not warnings, warnings)
     broken = broken_links()
     yield Case("docs: every link in a .md file, every named page is there", not broken, broken)
+    wrong = all_wrong()
+    yield Case("docs: lock types, commands, options and symbols that are named exist", not wrong,
+               "\n".join(f"{path}: {each}" for path, found in wrong.items() for each in found))
     lost = lost_fences()
     yield Case("docs: each fence in a .md file stands on its own line", not lost, lost)
     differs = papers_disagree()
