@@ -22,8 +22,9 @@ def other_work(results):
     loads, shares = ([host[name] for host in hosts]
                      for name in ("load_average", "others_permille"))
     busy = sum(map(host_load.is_busy, hosts))
-    return (f"load average {loads[0]:.1f} at the start; other programs had {min(shares) / 10:.0f} "
-            f"to {max(shares) / 10:.0f} % of the cores' time" +
+    least, most = (f"{share / 10:.0f}" for share in (min(shares), max(shares)))
+    return (f"load average {loads[0]:.1f} at the start; other programs had {least}" +
+            (f" to {most}" if most != least else "") + " % of the cores' time" +
             (f"; the host was busy in {busy} of {len(hosts)} experiments" if busy else ""))
 
 

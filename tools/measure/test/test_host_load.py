@@ -122,6 +122,7 @@ class Said(Folders, unittest.TestCase):
         said = report_head.other_work(found)
         self.assertIn("2 to 40 % of the cores' time; the host was busy in 1 of 2 experiments", said)
         self.assertNotIn("busy", report_head.other_work(found[:1]))
+        self.assertIn("had 2 % of", report_head.other_work(found[:1]))
         self.assertEqual(report_head.other_work([scenario_result({"clh_nb": [1]})]), "")
         sides = [mock.Mock(scenarios={"x": result}) for result in found]
         self.assertRegex(" ".join(compare.doubts(*sides)), "B: The host was busy")
