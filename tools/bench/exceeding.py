@@ -63,8 +63,9 @@ def x_tics(first, last, is_time):
     return ", ".join(f'"{words.get(power, "")}" 1e{power}' for power in range(first, last + 1))
 
 
-def panel_script(sheet, number, panel, lowest, styles, curve, kind):
-    """A pair of axes with the lines, their names right of it, and the marks."""
+def panel_script(sheet, number, panel, axes, styles, curve, kind):
+    """A pair of axes with the lines, their names right of it, and the marks. axes: see ranges()."""
+    first, last, lowest = axes
     top = math.log10(ROOM) if panel.marks else 0
     ends = []		# those farther left have their names lower, below the others' ends
     for name, line in sorted(panel.lines.items(), key=lambda named: named[1][-1:]):
@@ -74,9 +75,11 @@ def panel_script(sheet, number, panel, lowest, styles, curve, kind):
              f"set yrange [1e{lowest}:{10 ** top:g}]", "unset arrow",
              *name_script(sheet, number, ends, styles, kind)]
     for at, (words, value) in enumerate(panel.marks.items(), 200):
+        # Left of its line, where there is room: right of the axes are the names.
+        side = "right" if (math.log10(value) - first) / (last - first) > 0.3 else "left"
         lines += [f"set arrow {at} from {value},graph 0 to {value},1.2 nohead "
                   f'lc rgb "{svg.FAINT}" dt (3,3) lw 1 back',
-                  f"set label {at} {quoted(words)} at {value},2 center "
+                  f"set label {at} {quoted(words)} at {value},2 {side} "
                   f'font ",{font_size(kind, TEXT)}" tc rgb "{svg.DIM}"']
     plots = [f'{block_name(number, line)} with {curve} lc rgb "{style.colour}" dt {style.dash} '
              f"lw {style.width} notitle" for line, style in enumerate(styles.values())]
@@ -102,7 +105,7 @@ def script(path, title, subtitle, notes, panels, styles, numbers=False, label="t
         f"set xtics ({x_tics(first, last, not numbers)})",
         f"set xlabel {quoted(label)} offset 0,0.5",
         f"set ylabel {quoted(OF_NUMBERS if numbers else OF_TIMES)}"],
-        [panel_script(sheet, number, panel, lowest, styles,
+        [panel_script(sheet, number, panel, (first, last, lowest), styles,
                       "linespoints pt 7 ps 0.7" if numbers else "fsteps", kind)
          for number, panel in enumerate(panels)])
 

@@ -27,7 +27,7 @@ NAMES = 124			# right of a panel, for the names of the lines
 NAME_LINE = 15
 LINE = 18			# of a title, subtitle or note
 TITLE_LINE = 24
-LEFT, RIGHT, BOTTOM = 84, 10, 54	# in a panel, around the axes
+LEFT, RIGHT, BOTTOM = 102, 10, 54	# in a panel, around the axes
 TOP, UNTITLED_TOP = 32, 12
 PNG_SCALE = 1.5
 

@@ -35,7 +35,7 @@ class ExceedingTest(unittest.TestCase):
             for line in range(2):
                 self.assertIn(f"$panel{number}_{line} << END", text)
         self.assertEqual(text.count("\nplot "), 2)
-        self.assertEqual(text.count(' "patience" at 250,2 center '), 2)
+        self.assertEqual(text.count(' "patience" at 250,2 right '), 2)
         # Names lead to the ends; that of the line that is farther right stands higher.
         self.assertEqual(re.findall(r"^set arrow 1\d\d from first (\S+) to", text, re.M),
                          ["2,1", "50,0.5", "3,1"])
