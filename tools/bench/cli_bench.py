@@ -5,15 +5,16 @@ from argparse import Namespace
 from pathlib import Path
 
 from bench import cli_folder, result_folder, scenario_file, table1
-from measure import host_load, results
-from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on
+from bench.places import needs, place_on
+from measure import hardware, host_load, results
 from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
 from measure.progress import Progress, clock, counted
-from bench.places import needs, place_on
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
-from testbed.common import PROJECT, Failure, cores, folder_can_be_written, say, setup, wrapped
+from measure.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on
+from testbed.common import PROJECT, Failure, cores, folder_can_be_written, must_not_be, say, wrapped
 from testbed.modules import user_sources
+from testbed.setup import setup
 
 RESULTS = PROJECT / "results"
 
@@ -164,7 +165,7 @@ def new_run(options, places):
     folder = result_folder.new_folder(options.out)
     versions = {name: place.version for name, place in places.items()}
     results.write_new(folder / results.MACHINE,
-                      results.as_json(results.machine(versions, options.quick)))
+                      results.as_json(hardware.machine(versions, options.quick)))
     return folder
 
 
@@ -232,7 +233,7 @@ def run(options):
         others = [word.removeprefix("-") for word in plan.locks if options.module]
         plan.check([*testbed.locks, *others], testbed.most_cpus, testbed.meaning)
     if options.share:
-        results.must_not_be(options.share)
+        must_not_be(options.share)
     install(plans)
     places = places_for(plans, options.module)
     jobs = [Job(plan, places[plan.testbed]) for plan in plans]

@@ -2,8 +2,8 @@
 """The head of a report: what was run, on which machine, beside what other work."""
 
 from measure import host_load
+from measure.hardware import released
 from measure.metrics import shown
-from measure.results import released
 from testbed.rst import fields, heading
 
 

@@ -4,8 +4,8 @@
 import datetime
 from pathlib import Path
 
-from measure.results import as_csv, as_json, commit, write_new
-from testbed.common import Failure
+from measure.results import as_csv, as_json, write_new
+from testbed.common import Failure, commit
 
 
 def write_scenario(folder, result):

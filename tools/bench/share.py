@@ -7,7 +7,8 @@ Only what is named here is written. tools/nbq compare reads the file as it reads
 import re
 
 from measure import hardware
-from measure.results import FORMAT, PASS, as_json, open_folder, released, write_new
+from measure.hardware import FORMAT, released
+from measure.results import PASS, as_json, open_folder, write_new
 from testbed.common import Failure
 
 # Of a result's machine. Not its command, nor the name of its kernel's build.

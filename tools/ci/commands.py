@@ -33,7 +33,7 @@ def started(words):
     """
     said = io.StringIO()
     with mock.patch.object(sys, "argv", list(words)), \
-            mock.patch("testbed.common.run_setup", side_effect=accept), \
+            mock.patch("testbed.setup.run_setup", side_effect=accept), \
             contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
         try:
             program_of(words[0]).body()

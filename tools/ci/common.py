@@ -1,58 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """What steps have in common: cases, kernels that are looked for once, guests."""
 
-import functools
-import re
-
 from ci.kernel_table import TestBed
-from testbed import kernels
-from testbed.common import Failure
 from console.stall import kernel_of as console_kernel
+from rqspinlock.runs import kernels as rqspinlock_kernels
+from testbed import kernels
+from testbed.case import Case, once
 from testbed.guest import (CPUS_IN_A_LAYOUT, DEFAULT_TIMEOUT, LAYOUTS, ArmMachine, I386Machine,
                            QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.stress import stress_until_seen
-from rqspinlock.runs import kernels as rqspinlock_kernels
-
-
-class Extent:
-    """Whether the steps that have a longer form run it: with --all or --long."""
-
-    is_long = False
-
-
-extent = Extent()
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
-
-
-class Case:
-    """One thing that was tested."""
-
-    def __init__(self, name, passed, detail="", skipped=False):
-        self.name = name
-        self.status = "skip" if skipped else "ok" if passed else "FAIL"
-        self.detail = detail
-
-
-def once(function):
-    """Call a function at most once; it keeps its result, or its failure."""
-    @functools.lru_cache(maxsize=None)
-    def first(*arguments):
-        try:
-            return function(*arguments), None
-        except Failure as failure:
-            return None, failure
-
-    @functools.wraps(function)
-    def call(*arguments):
-        result, failure = first(*arguments)
-        if failure:
-            raise failure
-        return result
-    return call
 
 
 guest_kernel = once(user_mode_kernel)
@@ -132,12 +93,6 @@ def made_cases(name, machine, runs, cpus, modules, **options):
     return outcomes
 
 
-def claim_cases(name, claims):
-    """A case for each (what is claimed, whether it holds, a report)."""
-    for claim, holds, report in claims:
-        yield Case(f"{name}: {claim}", holds, report)
-
-
 def commanded(name, script, wanted=0, **options):
     """The case that a script in a guest has an exit status, without complaints."""
     outcome = run_guest(machine(), script, quiet=True, **options)
@@ -158,11 +113,3 @@ def layout_cases(name, kernel, timeout=DEFAULT_TIMEOUT):
             outcome.output == f"{CPUS_IN_A_LAYOUT}\n"
         yield Case(f"{name}: the kernel comes up, its memory laid out {layout}", passed,
                    guest_report(outcome))
-
-
-def done(name, text, status, *wanted):
-    """The case that a command succeeded and has printed all that is wanted."""
-    lacking = [pattern for pattern in wanted if not re.search(pattern, text, re.MULTILINE)]
-    return Case(name, not status and not lacking,
-                "".join(f"not said: {pattern}\n" for pattern in lacking) +
-                f"status {status}\n{text[-6000:]}")

@@ -4,17 +4,16 @@
 import re
 
 from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
-                       Case, claim_cases, clean_guest, guest_report, made_cases, run_case,
-                       stock_kernel, unload_case)
-from ci.kernel_table import runs_on
+                       clean_guest, guest_report, made_cases, run_case, stock_kernel, unload_case)
 from ci.stress import MIXED, alike, survives
+from testbed.case import Case, claim_cases, runs_on
 from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                                interrupted, left_behind, legitimate, needs)
+from testbed.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
 from testbed.guest import QemuMachine, TwoSockets
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME
 from testbed.shapes import stock_runs
-from testbed.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
 from testbed.stress import Unseen, read_runs, reloaded, run_stress, until_seen
 from testbed.tracing import cost_claims, traced_claims
 

@@ -3,9 +3,9 @@
 
 import shutil
 
-from ci.common import USER_MODE, Case, extent
-from ci.kernel_table import runs_on
+from ci.common import USER_MODE
 from testbed.building import run_logged
+from testbed.case import Case, extent, runs_on
 from testbed.common import BUILD, PROJECT
 
 

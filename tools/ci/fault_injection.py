@@ -8,9 +8,9 @@ after a report of one kind a kernel may have switched off the detector of anothe
 from concurrent.futures import ThreadPoolExecutor
 import re
 
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG,
-                       I386, KCSAN, RISCV64, RT, USER_MODE, Case, guest_report)
-from ci.kernel_table import On, runs_on
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
+                       RISCV64, RT, USER_MODE, guest_report)
+from testbed.case import Case, On, runs_on
 from testbed.common import BUILD, Unavailable, cores
 from testbed.complaints import complaints
 from testbed.guest import LEAK_SCAN, run_guest

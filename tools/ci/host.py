@@ -5,8 +5,8 @@ import re
 import shutil
 import sys
 
-from ci.common import Case, extent
 from testbed.building import compiler_environment, run_logged
+from testbed.case import Case, extent
 from testbed.common import BUILD, PROJECT, Failure, answer_of
 
 

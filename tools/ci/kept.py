@@ -4,8 +4,8 @@
 import functools
 import re
 
-from ci.common import Case
 from testbed.c_text import without_comments
+from testbed.case import Case
 from testbed.common import PROJECT, output_of
 
 FOLDER = "Documentation/reference"

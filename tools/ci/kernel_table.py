@@ -27,22 +27,6 @@ class TestBed:
             return "-"
 
 
-class On:
-    """From a step, between its cases: those that follow are of this row."""
-
-    def __init__(self, testbed, how):
-        self.testbed = testbed
-        self.how = how
-
-
-def runs_on(testbed, how):
-    """Mark a step: its cases are of this row, until it yields another On."""
-    def mark(step):
-        step.on = On(testbed, how)
-        return step
-    return mark
-
-
 class Row:
     """A kernel and a way to run it: several steps may share one."""
 

@@ -7,22 +7,22 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 
 import re
 
-from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, Case, clean_guest,
+from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
                        layout_cases, made_cases, unload_case)
-from ci.kernel_table import On, runs_on
 from ci.stress import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
 from testbed.building import disassembly
+from testbed.case import Case, On, runs_on
 from testbed.common import BUILD, Unavailable, guest_cpus
 from testbed.complaints import foreign_races, without_foreign_races
 from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
+from testbed.driver import OURS, LockType
 from testbed.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
 from testbed.kernels import ARM64_TOOLS
 from testbed.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
 from testbed.shapes import stock_runs
-from testbed.driver import OURS, LockType
 
 CPUS = max(2, guest_cpus())
 # Emulated or checked at each access, a guest is many times as slow on a busy machine:

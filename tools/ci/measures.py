@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the stress driver measures."""
 
-from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
-                       guest_report, machine)
-from ci.kernel_table import runs_on
+from ci.common import STRESS_FOLDER, USER_MODE, clean_guest, guest_modules, guest_report, machine
+from testbed.case import Case, runs_on
 from testbed.disturbed import needs
+from testbed.driver import HISTOGRAMS as OF_DRIVER
+from testbed.driver import OURS, Run
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
-from testbed.driver import HISTOGRAMS as OF_DRIVER, OURS, Run
-from testbed.stress import FILES as STRESS_FILES, Tables, Unseen, read_runs, until_seen
+from testbed.stress import FILES as STRESS_FILES
+from testbed.stress import Tables, Unseen, read_runs, until_seen
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 TABLES = ("summary", "contenders", "histograms")		# the files of result/

@@ -4,9 +4,9 @@
 import re
 import shlex
 
-from ci.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, Case, clean_guest,
-                       commanded, done, guest_kernel, guest_modules, guest_report, machine)
-from ci.kernel_table import On, runs_on
+from ci.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
+                       guest_kernel, guest_modules, guest_report, machine)
+from testbed.case import Case, On, done, runs_on
 from testbed.common import BUILD, PROJECT, Failure, answer_of
 from testbed.disturbed import REFUSED as REFUSED_DISTURBED
 from testbed.driver import read_figures

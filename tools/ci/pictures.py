@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 from bench import svg
 from bench.figure import STYLES
-from ci.common import Case
 from ci.kept import FOLDER
 from measure.scenario import MOST_DRAWN
+from testbed.case import Case
 from testbed.common import PROJECT
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -3,9 +3,9 @@
 
 import re
 
+from ci.common import DEBIAN_6_12, USER_MODE, guest_report
 from ci.fault_injection import provoke
-from ci.common import DEBIAN_6_12, USER_MODE, Case, guest_report
-from ci.kernel_table import On, runs_on
+from testbed.case import Case, On, runs_on
 from testbed.modules import FAULTS, build_modules
 
 REPORT = re.compile(

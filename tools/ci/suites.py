@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The KUnit suites."""
 
-from ci.common import Case, once
-from ci.kernel_table import TestBed, runs_on
+from ci.kernel_table import TestBed
+from testbed.case import Case, once, runs_on
 from testbed.guest import LAYOUTS
 from testbed.kernel_copy import built_copy
 from testbed.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in

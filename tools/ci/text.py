@@ -5,14 +5,13 @@ import re
 import subprocess
 
 from ci import layers
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386,
-                       KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, Case, claim_cases,
-                       guest_kernel, stock_kernel)
-from ci.kernel_table import On, runs_on
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
+                       RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel, stock_kernel)
 from ci.kept import kept_results, papers_disagree
 from ci.names import all_wrong
 from ci.pictures import kept_figures
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
+from testbed.case import Case, On, claim_cases, runs_on
 from testbed.common import BUILD, PROJECT, Unavailable, answer_of
 from testbed.documentation import broken_links, build_html, long_first_screen, lost_fences
 from testbed.guards import guard_claims

@@ -14,8 +14,7 @@ import threading
 import time
 import traceback
 
-from ci.common import Case
-from ci.kernel_table import On
+from testbed.case import Case, On
 from testbed.common import Failure, Unavailable, say
 
 FORK = multiprocessing.get_context("fork")

@@ -20,13 +20,11 @@ from pathlib import Path
 
 from bench import exceeding
 from bench.figure import STYLES
-from measure.results import commit
-from testbed.common import (can_be_written, columns, cores, positive, say, setup,
-                            terminal_columns)
-from console.stall import (CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun,
-                           kernel_of)
+from console.stall import CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun, kernel_of
+from testbed.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
 from testbed.guest import log_excerpt
 from testbed.kernels import HVC
+from testbed.setup import setup
 
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn
 HEAD = ("", *LOCKS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The virtio console with an nbq_spin: what its interrupts do while the device stalls."""
 
-from ci.common import CONSOLE, Case, clean_guest
-from ci.kernel_table import runs_on
+from ci.common import CONSOLE, clean_guest
 from console.stall import INPUTS, SIDES, OrderRun, kernel_of
+from testbed.case import Case, runs_on
 
 STALLS = 5
 # Of a stall in which the CPU comes back: only ends what hangs. Without nbqlock it cannot come

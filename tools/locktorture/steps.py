@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's own torture test over the locks of nbqlock."""
 
-from ci.common import (DEBUG, RT, USER_MODE, Case, clean_guest, extent, guest_report)
-from ci.kernel_table import On, runs_on
-from locktorture.runs import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all,
-                             torture_modules)
+from ci.common import DEBUG, RT, USER_MODE, clean_guest, guest_report
+from locktorture.runs import BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all, torture_modules
+from testbed.case import Case, On, extent, runs_on
 
 SHORT, MEDIUM, LONG = 1, 4, 9
 # Timed operations below others of their kind, and plain ones.

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from measure import compare
 from measure.cli import add
-from measure.results import FORMAT, as_json
+from measure.hardware import FORMAT
+from measure.results import as_json
 from measure.table import print_table
 from testbed.common import Failure, say
 

@@ -5,18 +5,19 @@ import argparse
 from pathlib import Path
 import re
 
-from measure import host_load, results
-from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
+from measure import hardware, host_load, results
 from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, undisturbed
 from measure.here import FOLDER, HerePlace
 from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
-                         number_or_word, takes)
+                                number_or_word, takes)
 from measure.progress import Progress, clock, counted
 from measure.runner import Job, well
 from measure.scenario import Plot, Scenario
 from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
-from testbed.common import INSTALLED, Failure, cores, guest_cpus, say, setup, wrapped
+from measure.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on, stand_in
+from testbed.common import INSTALLED, Failure, cores, guest_cpus, must_not_be, say, wrapped
 from testbed.driver import HISTOGRAMS, OURS
+from testbed.setup import setup
 
 if not INSTALLED:
     from bench import distribution, gnuplot, plot
@@ -286,7 +287,7 @@ def check(options):
     paths = [path for path in (options.json, options.csv, *(path for _, path in options.figure))
              if path]
     for path in paths:
-        results.must_not_be(path)
+        must_not_be(path)
     if len(set(paths)) < len(paths):
         raise Failure("two of --json, --csv and --figure name the same file")
     if options.folder != FOLDER and not options.here:
@@ -347,7 +348,7 @@ def run(options):
         f"about {clock(progress.left())}")
     if busy := host_load.warning_before(plans[0].is_simulated):
         say(busy)
-    machine = results.machine({place.name: place.version})
+    machine = hardware.machine({place.name: place.version})
     stopped = False
     try:
         for job, result in zip(jobs, done):

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from measure import host_load, results
+from measure import hardware, host_load, results
 from measure.metrics import METRICS, ratios
 from testbed.common import Failure
 
@@ -113,7 +113,7 @@ def differences(a, b, hosts=True):
             continue
         ours, theirs = (side.machine.get(key) for side in (a, b))
         if key == "host_kernel":
-            ours, theirs = (results.released(each) or None for each in (ours, theirs))
+            ours, theirs = (hardware.released(each) or None for each in (ours, theirs))
         if ours != theirs:
             found.append(f"{key}: {ours} in A, {theirs} in B")
     for name in a.scenarios.keys() & b.scenarios.keys():

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What figures depend on besides kernel and code: processors, caches, clock, other work.
+"""What figures depend on besides code: kernels, compiler, processors, caches, clock, other work.
 
 Nothing of it names a machine, a user or a network.
 """
 
+import datetime
 import json
 import os
 from pathlib import Path
+import platform
+import re
+import sys
 
-from testbed.common import output_of
+from measure.testbeds import SIMULATED
+from testbed.common import commit, cores, output_of
 
+FORMAT = 1			# of results
 SYS = Path("/sys/devices/system")
 # Of lscpu's fields, by the names that results have.
 FIELDS = {
@@ -68,3 +74,39 @@ def hardware():
     except OSError:
         pass
     return found
+
+
+def first_match(path, pattern):
+    try:
+        text = Path(path).read_text()
+    except OSError:
+        return ""
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def released(kernel):
+    """A kernel's version without the name of the build."""
+    return (re.match(r"[\d.]*\d", kernel or "") or [""])[0]
+
+
+def machine(kernels, quick=False):
+    """What the results depend on besides the plan; kernels: {testbed: version}.
+
+    The simulation has no kernel; what stands for one is apart.
+    """
+    kernels = dict(kernels)
+    simulated = kernels.pop(SIMULATED, None)
+    compiler = (output_of(["gcc", "--version"]) or "").splitlines()
+    memory = first_match("/proc/meminfo", r"^MemTotal:\s*(\d+) kB")
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {"format": FORMAT, "kernel": ", ".join(dict.fromkeys(kernels.values())),
+            "testbed": ", ".join(kernels), "kernels": kernels, "simulated": simulated,
+            "cpu_model": first_match("/proc/cpuinfo", r"^model name\s*:(.*)$") or
+            platform.machine(),
+            "cores": cores(), "memory_mb": int(memory or 0) // 1024,
+            "host_kernel": platform.release(),
+            "compiler": compiler[0] if compiler else "", "commit": commit(),
+            "date": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+            "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "quick": quick,
+            "hardware": hardware()}

@@ -6,22 +6,17 @@ Documentation/bench.rst describes them. To read, begin with open_folder().
 
 import csv
 from dataclasses import dataclass, field
-import datetime
 import io
 import json
 import os
 from pathlib import Path
-import platform
 import re
-import sys
 from typing import NamedTuple
 
 from measure import scenario as scenarios
-from measure.hardware import hardware
-from measure.testbeds import SIMULATED
-from testbed.common import PROJECT, Failure, can_be_written, cores, output_of
+from measure.hardware import FORMAT
+from testbed.common import Failure
 
-FORMAT = 1
 MACHINE = "machine.json"
 COUNTS = "counts.json"		# of tools/verification/host/count, see table1.py
 PASS = "PASS"
@@ -120,14 +115,6 @@ def write_new(path, text):
     return path
 
 
-def must_not_be(path):
-    """Refuse early what write_new() would refuse at the end."""
-    path = Path(path)
-    if path.exists():
-        raise Failure(f"{path} is there already; it is not overwritten")
-    can_be_written(path)
-
-
 # Of a list of three numbers, as a bucket of a histogram is: what json puts between them.
 BUCKET = re.compile(r"\[\s+(\d+),\s+(\d+),\s+(\d+)\s+\]")
 
@@ -164,52 +151,7 @@ def as_csv(results):
     return text.getvalue()
 
 
-def commit():
-    """The project's commit, and "-dirty" if its files are not those of it."""
-    name = output_of(["git", "-C", str(PROJECT), "rev-parse", "--short=12", "HEAD"])
-    if not name:
-        return "unknown"
-    changes = output_of(["git", "-C", str(PROJECT), "status", "--porcelain"])
-    return name.strip() + ("-dirty" if changes else "")
-
-
 # The machine
-
-def first_match(path, pattern):
-    try:
-        text = Path(path).read_text()
-    except OSError:
-        return ""
-    found = re.search(pattern, text, re.MULTILINE)
-    return found[1].strip() if found else ""
-
-
-def released(kernel):
-    """A kernel's version without the name of the build."""
-    return (re.match(r"[\d.]*\d", kernel or "") or [""])[0]
-
-
-def machine(kernels, quick=False):
-    """What the results depend on besides the plan; kernels: {testbed: version}.
-
-    The simulation has no kernel; what stands for one is apart.
-    """
-    kernels = dict(kernels)
-    simulated = kernels.pop(SIMULATED, None)
-    compiler = (output_of(["gcc", "--version"]) or "").splitlines()
-    memory = first_match("/proc/meminfo", r"^MemTotal:\s*(\d+) kB")
-    now = datetime.datetime.now(datetime.timezone.utc)
-    return {"format": FORMAT, "kernel": ", ".join(dict.fromkeys(kernels.values())),
-            "testbed": ", ".join(kernels), "kernels": kernels, "simulated": simulated,
-            "cpu_model": first_match("/proc/cpuinfo", r"^model name\s*:(.*)$") or
-            platform.machine(),
-            "cores": cores(), "memory_mb": int(memory or 0) // 1024,
-            "host_kernel": platform.release(),
-            "compiler": compiler[0] if compiler else "", "commit": commit(),
-            "date": f"{now:%Y-%m-%dT%H:%M:%SZ}",
-            "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "quick": quick,
-            "hardware": hardware()}
-
 
 # Reading
 

@@ -3,11 +3,11 @@
 
 import re
 
-from ci.common import Case
-from testbed.common import PROJECT, Failure
-from testbed.source import get_source
 from moving.attempts import CLASSES, counts, find_sites
 from moving.drivers import Driver, try_drivers
+from testbed.case import Case
+from testbed.common import PROJECT, Failure
+from testbed.source import get_source
 
 PAGE = PROJECT / "Documentation/moving.rst"
 # A row of its table: driver, lock, sites, lines left.

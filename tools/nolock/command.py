@@ -19,9 +19,10 @@ once.
 import argparse
 from statistics import median
 
-from testbed.common import MOST_CPUS, guest_cpus, positive, print_columns, say, setup
-from testbed.guest import log_excerpt
 from nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
+from testbed.common import MOST_CPUS, guest_cpus, positive, print_columns, say
+from testbed.guest import log_excerpt
+from testbed.setup import setup
 from whole_kernel.runs import CHANGES, QEMU, UML, recipe_of
 
 HEAD = ("", "attempts in", "attempts", "failed, of a million", "99.9 % within", "longest",

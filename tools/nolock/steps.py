@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Allocations that may not wait, on a kernel whose locks let them."""
 
-from ci.common import Case, guest_report, once
-from ci.kernel_table import On, TestBed, runs_on
-from nolock.runs import CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot, SlubSuite, \
-    machine
+from ci.common import guest_report
+from ci.kernel_table import TestBed
+from nolock.runs import (CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot, SlubSuite,
+                         machine)
+from testbed.case import Case, On, once, runs_on
 from whole_kernel.runs import HYBRID, QEMU, STOCK, UML
 
 NAME = "nolock"

@@ -8,9 +8,10 @@ import shutil
 import tarfile
 
 from testbed.building import run_logged
-from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of,
-                            folder_can_be_written, output_of, setup)
+from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, folder_can_be_written,
+                            output_of)
 from testbed.modules import EXAMPLE
+from testbed.setup import setup
 from testbed.source import get_source
 from testbed.versions import set_version, version
 

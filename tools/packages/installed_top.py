@@ -3,7 +3,8 @@
 
 import re
 
-from ci.common import Case, guest_report
+from ci.common import guest_report
+from testbed.case import Case
 from top.events import PREFIX
 
 SIGNALS = ("INT", "TERM", "HUP")

@@ -2,16 +2,16 @@
 """Packages of other distributions, built on Debian: RPMs, and Arch's."""
 
 import os
+from pathlib import Path
 import re
 import shutil
 import subprocess
 import tempfile
-from pathlib import Path
 
-from ci.common import Case
 from packages.build import SYSTEM_PATH, copy_project, empty, write_original
 from packages.steps import WANTED, unlike
 from testbed.building import run_logged
+from testbed.case import Case
 from testbed.common import BUILD, PROJECT, Failure, Unavailable, answer_of
 from testbed.versions import set_version, version
 

@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import time
 
-from ci.common import clean_guest, done
+from ci.common import clean_guest
 from testbed.building import kill_group
+from testbed.case import done
 from testbed.common import Failure, Unavailable, ends_with_us
 from testbed.dialogue import await_text
 from testbed.systems import DiskMachine

@@ -3,9 +3,9 @@
 
 import re
 
-from ci.common import Case
-from testbed.common import BUILD
 from packages.build import build_packages, complaints_of_lintian, contents, field
+from testbed.case import Case
+from testbed.common import BUILD
 from testbed.versions import version
 
 # Of each package: files that it must have, as patterns, and nothing else but those of its docs.

@@ -17,11 +17,12 @@ Documentation/rqspinlock.rst explains the results, and what they leave out.
 
 import argparse
 
-from testbed.common import positive, say, setup
-from testbed.bpf import TOOLS_ROW
-from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
 from rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, row_of, run_all
 from rqspinlock.table import table
+from testbed.bpf import TOOLS_ROW
+from testbed.common import positive, say
+from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
+from testbed.setup import setup
 
 
 def tests(lock, options):

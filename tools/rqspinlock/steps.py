@@ -3,9 +3,9 @@
 
 import re
 
-from ci.common import REPLACED, REPLACED_X86_64, RQSPINLOCK, Case, clean_guest, extent
-from ci.kernel_table import On, runs_on
+from ci.common import REPLACED, REPLACED_X86_64, RQSPINLOCK, clean_guest
 from rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, run_all
+from testbed.case import Case, On, extent, runs_on
 
 SHORT, LONG = 500, 5000		# ms of each part of the test of the map
 # Of what a busy machine may keep from coming up.

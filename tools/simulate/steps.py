@@ -8,8 +8,8 @@ import shutil
 from statistics import mean, median
 import tempfile
 
-from ci.common import Case
 from simulate import policy_rules, program, without
+from testbed.case import Case
 from testbed.common import cores
 from testbed.driver import OURS
 from verification.mutate.edits import SOURCE, copy_with

@@ -182,23 +182,6 @@ def main(body):
     sys.exit(status)
 
 
-def run_setup(words):
-    return subprocess.run([PROJECT / "tools/setup", *words], check=False).returncode
-
-
-def setup(*purposes, makes=()):
-    """Have tools/setup install what purposes of its list need.
-
-    makes: what will be downloaded and built then, for the announcement: that of a purpose, or rows.
-    The arguments of a command have been checked when it comes to this; what the environment says
-    is checked here, before anything is installed.
-    """
-    from testbed.source import check_environment	# pylint: disable=import-outside-toplevel
-    check_environment()
-    if run_setup([*purposes, *(word for each in makes for word in ("--makes", each))]):
-        raise Failure("tools/setup could not install what is missing")
-
-
 # Processes
 
 # Of the lock files that this process holds: descriptors.
@@ -246,3 +229,20 @@ def answer_of(command, env=None, **options):
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
                           env={**os.environ, **(env or {})}, **options)
     return done.stdout, done.returncode
+
+
+def must_not_be(path):
+    """Refuse early what write_new() would refuse at the end."""
+    path = Path(path)
+    if path.exists():
+        raise Failure(f"{path} is there already; it is not overwritten")
+    can_be_written(path)
+
+
+def commit():
+    """The project's commit, and "-dirty" if its files are not those of it."""
+    name = output_of(["git", "-C", str(PROJECT), "rev-parse", "--short=12", "HEAD"])
+    if not name:
+        return "unknown"
+    changes = output_of(["git", "-C", str(PROJECT), "status", "--porcelain"])
+    return name.strip() + ("-dirty" if changes else "")

@@ -5,7 +5,8 @@ import argparse
 import re
 import shutil
 
-from testbed.common import BUILD, PROJECT, Unavailable, answer_of, setup
+from testbed.common import BUILD, PROJECT, Unavailable, answer_of
+from testbed.setup import setup
 from testbed.source import get_source
 
 FOLDER = BUILD / "docs"

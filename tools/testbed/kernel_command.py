@@ -6,9 +6,10 @@ import fnmatch
 import shutil
 
 from testbed.building import CACHE_MARK, cache_root
-from testbed.common import Failure, say, setup
+from testbed.common import Failure, say
 from testbed.kernel_copy import built_copy
 from testbed.kernels import GUEST, user_mode_kernel
+from testbed.setup import setup
 from testbed.source import get_source
 
 

@@ -6,13 +6,12 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.building import cache_folder, cache_root, cached, digest, run_logged
-from testbed.common import Failure, Unavailable, fit_for_kbuild, output_of, say
+from testbed.building import cache_folder, cached, digest, run_logged
+from testbed.common import Unavailable, fit_for_kbuild, output_of, say
 from testbed.debian import NoNetwork, kept_in, suites_of_main_archive, unpacked
+from testbed.setup import PREFERRED_SERIES, tree_version
 
-PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
 SUITES = ("trixie-backports", "sid", "forky")	# where it is looked for
-OLDEST = (6, 19)		# the first with SMP in user-mode Linux
 NEW_ENOUGH = r"(6\.(19|[2-9]\d)|[7-9]\.\d+|\d\d+\.\d+)"	# the same, for the name of a package
 
 # Made by a build inside the tree; a build outside the tree must not see them.
@@ -29,39 +28,6 @@ class Source:
         self.path = Path(path)
         self.version = tree_version(self.path)
         self.identity = identity
-
-
-def tree_version(tree):
-    """The version that a tree's Makefile states."""
-    try:
-        text = (tree / "Makefile").read_text()
-    except OSError:
-        raise Failure(f"{tree} is not a Linux source tree (no Makefile)") from None
-    parts = {}
-    for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL", "EXTRAVERSION"):
-        match = re.search(rf"^{name} *=[ \t]*(.*)$", text, re.MULTILINE)
-        if not match:
-            raise Failure(f"{tree} is not a Linux source tree (no {name})")
-        parts[name] = match.group(1).strip()
-    version = "{VERSION}.{PATCHLEVEL}.{SUBLEVEL}{EXTRAVERSION}".format(**parts)
-    if (int(parts["VERSION"]), int(parts["PATCHLEVEL"])) < OLDEST:
-        raise Failure(f"{tree} is Linux {version}; user-mode Linux has SMP "
-                      f"since {OLDEST[0]}.{OLDEST[1]}")
-    return version
-
-
-def check_environment():
-    """Refuse what the environment names if it is not there, or not what it should be."""
-    given = os.environ.get("KSRC")
-    if given:
-        tree_version(Path(given).absolute())
-    series = os.environ.get("NBQ_KERNEL", PREFERRED_SERIES)
-    if not re.fullmatch(r"\d+\.\d+", series):
-        raise Failure(f"NBQ_KERNEL={series}: not of the form 7.2")
-    root = cache_root()
-    if not os.access(root, os.W_OK | os.X_OK):
-        raise Failure(f"the cache folder {root} cannot be written to; name another with "
-                      "NBQ_CACHE=FOLDER")
 
 
 def get_source():

@@ -5,12 +5,13 @@ from collections import Counter
 import errno
 import re
 
-from ci.common import DEBIAN_6_1, DEBIAN_6_12, Case, clean_guest, from_source
-from ci.kernel_table import On, TestBed, runs_on
+from ci.common import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
+from ci.kernel_table import TestBed
 from testbed import kernels, perf
+from testbed.case import Case, On, runs_on
+from testbed.driver import Run
 from testbed.guest import QemuMachine, UserModeMachine, run_guest
 from testbed.guest_cli import loaded
-from testbed.driver import Run
 from testbed.stress import FILES, Unseen, read_runs, until_seen
 from top.counts import SYMBOL, Parts, Sample, counter_for, histograms
 from top.events import PREFIX, guest_start

@@ -10,7 +10,8 @@ import argparse
 from pathlib import Path
 import shutil
 
-from testbed.common import folder_can_be_written, say, setup
+from testbed.common import folder_can_be_written, say
+from testbed.setup import setup
 from upstream import libarena
 from upstream.libarena import make_libarena
 from upstream.patches import Author, am_commands, author_of_git

@@ -5,13 +5,14 @@ import re
 import subprocess
 import tempfile
 
-from ci.common import Case, guest_report, once
-from ci.kernel_table import TestBed, runs_on
+from ci.common import guest_report
+from ci.kernel_table import TestBed
+from locktorture.runs import NO_TIMEOUT
+from testbed.case import Case, once, runs_on
 from testbed.common import BUILD, PROJECT, Failure
 from testbed.guest import UserModeMachine
 from testbed.kunit import run_built_in
 from testbed.source import get_source
-from locktorture.runs import NO_TIMEOUT
 from upstream.build import SPINLOCKS, SUITES, Build
 from upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
 from upstream.patches import am_commands, applied, typed

@@ -10,8 +10,9 @@ import argparse
 from pathlib import Path
 
 from measure.progress import clock
-from testbed.common import folder_can_be_written, say, setup
+from testbed.common import folder_can_be_written, say
 from testbed.rst import replace
+from testbed.setup import setup
 from verification import report
 from verification.parts import FOLDER, PARTS, VERIFIED
 

@@ -4,7 +4,7 @@
 from collections import Counter
 import re
 
-from measure.results import machine
+from measure.hardware import machine
 from testbed.rst import escaped, fields, heading, paragraph, table
 from verification.mutate.survivors import survivors
 from verification.mutate.verdicts import EXPLAINED, UNEXPLAINED, layer_rows, verdicts_in

@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from ci.common import Case, extent
+from testbed.case import Case, extent
 from testbed.common import PROJECT
 from testbed.herd import kernel_model
 from verification.litmus.accesses import accesses

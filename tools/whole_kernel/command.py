@@ -14,12 +14,13 @@ more.
 import argparse
 import sys
 
-from testbed.common import MOST_CPUS, positive, print_columns, say, setup
+from testbed.common import MOST_CPUS, positive, print_columns, say
 from testbed.guest import log_excerpt
+from testbed.setup import setup
 from whole_kernel.debian import DebianRecipe, debian_kernel
 from whole_kernel.debian_boot import DebianBoot
-from whole_kernel.runs import (CHANGES, CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML,
-                               Boot, machine_of, nmi_machine, nmi_wait, parts_of, recipe_of)
+from whole_kernel.runs import (CHANGES, CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML, Boot,
+                               machine_of, nmi_machine, nmi_wait, parts_of, recipe_of)
 
 DEBIAN, DEBIAN_CPUS = "debian", (4,)
 HEAD = ("CPUs", "part", "result", "")

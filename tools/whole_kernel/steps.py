@@ -2,23 +2,23 @@
 """A kernel all of whose spinlocks are the hybrid."""
 
 from bench import metrics, others, scenario_file
-from measure import runner
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from bench.others import RoomyMachine
+from ci.common import guest_report
+from ci.kernel_table import TestBed
+from locktorture.runs import BANGS, BUSTED
+from measure import runner
 from measure.progress import Progress
 from measure.testbeds import KERNELS_OTHERS
-from ci.common import Case, guest_report, once
-from ci.kernel_table import On, TestBed, runs_on
+from testbed.case import Case, On, once, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import patched
-from locktorture.runs import BANGS, BUSTED
 from whole_kernel.debian import debian_kernel
 from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.others import CLASSES, Programs, StressClass, lost
 from whole_kernel.refusals import judged
 from whole_kernel.runs import (CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML, Boot,
-                               Clocksource, KernelLock, machine_of, nmi_machine, nmi_wait,
-                               parts_of)
+                               Clocksource, KernelLock, machine_of, nmi_machine, nmi_wait, parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9

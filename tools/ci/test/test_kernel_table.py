@@ -3,8 +3,8 @@
 
 import unittest
 
-from ci.common import Case
 from ci.kernel_table import KernelTable
+from testbed.case import Case
 
 OLD, NEW, NOWHERE = "old", "new", "nowhere"
 

@@ -12,9 +12,9 @@ import time
 from types import SimpleNamespace
 import unittest
 
-from ci.common import Case
-from ci.kernel_table import On, TestBed, runs_on
+from ci.kernel_table import TestBed
 from ci.workers import CASE, MESSAGE, Workers, next_step
+from testbed.case import Case, On, runs_on
 from testbed.common import Failure, say
 
 HANGS = 60

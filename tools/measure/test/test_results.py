@@ -8,9 +8,9 @@ import unittest
 from unittest import mock
 
 from bench import result_folder
-from measure import results
+from measure import hardware, results
 from measure.test.samples import Folders, record, scenario_result
-from testbed.common import Failure, folder_can_be_written
+from testbed.common import Failure, folder_can_be_written, must_not_be
 
 
 class Written(Folders, unittest.TestCase):
@@ -22,7 +22,7 @@ class Written(Folders, unittest.TestCase):
         result.complete = False
         folder = result_folder.new_folder(self.folder)
         results.write_new(folder / "machine.json",
-                          results.as_json(results.machine({"uml": "7.2"})))
+                          results.as_json(hardware.machine({"uml": "7.2"})))
         result_folder.write_scenario(folder, result)
         return folder, result
 
@@ -88,13 +88,13 @@ class Written(Folders, unittest.TestCase):
     def test_nothing_is_written_over(self):
         folder, result = self.make()
         path = self.file("old", "mine")
-        for write in (lambda: results.write_new(path, "yours"), lambda: results.must_not_be(path),
+        for write in (lambda: results.write_new(path, "yours"), lambda: must_not_be(path),
                       lambda: result_folder.write_scenario(folder, result)):
             with self.assertRaisesRegex(Failure, "(old|sample.json) is there already"):
                 write()
         self.assertEqual(path.read_text(), "mine")
         self.assertEqual(sorted(self.folder.iterdir()), sorted([folder, path]))
-        for write, words in ((lambda: results.must_not_be(self.folder / "none" / "x"),
+        for write, words in ((lambda: must_not_be(self.folder / "none" / "x"),
                               "no folder to write to"),
                              (lambda: results.write_new(self.folder / "none" / "x", ""),
                               "cannot write")):

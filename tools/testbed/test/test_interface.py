@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The lines of the interface: what a header and the modules' files give."""
 
-
 from testbed.interface import exports, interface_of
 from testbed.test import InFolder
 

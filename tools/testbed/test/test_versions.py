@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The version of the project: where it is looked for, and what disagrees."""
 
-
 from testbed.test import InFolder
 from testbed.versions import disagreements, set_version, stated, version
 
