@@ -14,12 +14,12 @@ from bench.others import DEFAULT_LIMIT_MS, RoomyMachine
 from measure.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
 from testbed.common import PROJECT, Unavailable, output_of
+from testbed.driver import LockType
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
+from testbed.hybrid import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
 from testbed.source import get_source
-from testbed.driver import LockType
-from whole_kernel.runs import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 
 LOADS = [PROJECT / "tools/bench/kernel" / name for name in ("loads.c", "work.c")]
 COUNTER = [PROJECT / "tools/bench/kernel/tsc.c"]

@@ -7,14 +7,13 @@ from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, 
 from bench.kernels import KernelsPlace, named_sides
 from bench.others import PROGRAMS_ROW
 from bench.simulated import SimulatedPlace
-from measure.testbeds import (KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS,
-                              WHOLE_KERNELS)
+from measure.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
 from testbed.common import Failure, guest_cpus
 from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.guest_cli import loaded
+from testbed.hybrid import CHANGES
 from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from testbed.stress import SPARE_SECONDS, lock_types, run_stress
-from whole_kernel.runs import CHANGES
 
 # What gets or builds the kernel of a guest, and the machine of that kernel.
 GUESTS = {

@@ -10,15 +10,15 @@ which one of them is not there is refused.
 import re
 
 from testbed.common import PROJECT, Failure
+from testbed.kernel_tests import LockTorture, edited
 from testbed.modules import build_user
-from testbed.parts import Part, run_parts
+from testbed.parts import run_parts
 
 FOLDER = PROJECT / "tools/locktorture/module"
+ADAPT = "tools/locktorture/runs.py"		# if a source of the kernel has changed
 TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
-BUSTED = "lock_busted"
-BANGS = "a line with !!!"
 CPUS = 4
 TIMEOUT = 1800
 # The end of a test of nbq_spin, and of the other lock types, whose locks are destroyed.
@@ -42,7 +42,7 @@ def operations():
     spin = made[made.index("/* The operations of nbq_spin */"):]
     before, end, after = spin.partition(AT_END_OF_SPIN)
     if not end:
-        raise Failure("nbq_ops.h has another end of a test: adapt tools/locktorture/runs.py")
+        raise Failure("nbq_ops.h has another end of a test: adapt " + ADAPT)
     spin = before + AT_END + after
     for kind in TYPES[1:]:
         made += spin.replace("torture_nbq_spin", f"torture_{kind}").replace(
@@ -71,36 +71,11 @@ long torture_sched_setaffinity(pid_t pid, const struct cpumask *in_mask, bool do
 )
 # What a longer run may still have.
 NO_TIMEOUT = "no attempt has timed out"
-# With lockdep, some tests say "SUCCESS [debug]".
-SUCCESS = re.compile(r"--- End of test: SUCCESS\b")
-WRITES = re.compile(r"Writes:\s+Total: (\d+)\s+Max/Min: (\d+)/(\d+)")
 FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
 # At the end of a run, when what was offline is online again.
 ONLINE = re.compile(r"nbqlock: (\d+) of (\d+) CPUs online, ")
 # Successes of all attempts, without those at the end: online, offline.
 HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
-
-
-def with_lines(text, name, edits, adapt):
-    """A text with lines of ours, or Failure. adapt: where the edits are."""
-    for where, lines in edits:
-        found = list(re.finditer(where, text, re.MULTILINE))
-        if len(found) != 1:
-            raise Failure(f"{name} of this kernel has {len(found)} places, not 1, like "
-                          f"\"{where}\": adapt {adapt}")
-        at = found[0].start()
-        text = text[:at] + lines + text[at:]
-    return text
-
-
-def edited(source, name, edits, adapt="tools/locktorture/runs.py"):
-    """A source of the kernel with lines of ours, or Failure."""
-    path = source / name
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror}: no torture test of this kernel") from error
-    return with_lines(text, name, edits, adapt)
 
 
 def torture_modules(kernel):
@@ -111,41 +86,8 @@ def torture_modules(kernel):
     for file, name, edits in (
             ("locktorture.c", "kernel/locking/locktorture.c", locktorture_edits()),
             ("torture.c", "kernel/torture.c", TORTURE_EDITS)):
-        sources[file] = edited(kernel.source, name, edits).encode()
+        sources[file] = edited(kernel.source, name, edits, ADAPT).encode()
     return build_user(kernel, "torture", sources)[0]
-
-
-class KernelTorture(Part):
-    """A torture test of the kernel's, for a while; its verdict is its last line."""
-
-    def __init__(self, name, module, seconds, **parameters):
-        words = " ".join(f"{key}={value}" for key, value in parameters.items())
-        super().__init__(name, f"insmod /lib/modules/{module}.ko {words} || exit 1\n"
-                         f"sleep {seconds}\nrmmod {module}")
-
-    @property
-    def complaint(self):
-        if "!!!" in self.log:
-            return BANGS
-        return super().complaint if SUCCESS.search(self.log) else "it does not end with SUCCESS"
-
-
-class LockTorture(KernelTorture):
-    """One run of locktorture."""
-
-    def __init__(self, operations, seconds, module="locktorture", name=None, **parameters):
-        super().__init__(name or operations, module, seconds, torture_type=operations,
-                         stat_interval=max(1, seconds // 3), **parameters)
-
-    @property
-    def writes(self):
-        """Of all threads, the most and the fewest of one."""
-        found = WRITES.findall(self.log)
-        return tuple(map(int, found[-1])) if found else (0, 0, 0)
-
-    @property
-    def complaint(self):
-        return super().complaint or ("" if self.writes[0] else "no acquisition was counted")
 
 
 class Torture(LockTorture):

@@ -22,8 +22,8 @@ from statistics import median
 from nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 from testbed.common import MOST_CPUS, guest_cpus, positive, print_columns, say
 from testbed.guest import log_excerpt
+from testbed.hybrid import CHANGES, QEMU, UML, recipe_of
 from testbed.setup import setup
-from whole_kernel.runs import CHANGES, QEMU, UML, recipe_of
 
 HEAD = ("", "attempts in", "attempts", "failed, of a million", "99.9 % within", "longest",
         "as usual")

@@ -10,10 +10,11 @@ interrupts, in NMIs where there are any, and above the holder of zone->lock.
 import re
 
 from testbed.common import PROJECT
-from testbed.modules import build_apart
+from testbed.hybrid import HYBRID, STOCK, UML, machine_of
+from testbed.kernel_tests import Boot, Suites
 from testbed.kunit import ENABLED
+from testbed.modules import build_apart
 from testbed.parts import Part
-from whole_kernel.runs import HYBRID, STOCK, UML, Boot, Suites, machine_of
 
 FOLDER = PROJECT / "tools/nolock/load"
 MORE = ("nolock",)		# of configurations

@@ -6,7 +6,7 @@ from ci.kernel_table import TestBed
 from nolock.runs import (CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot, SlubSuite,
                          machine)
 from testbed.case import Case, On, once, runs_on
-from whole_kernel.runs import HYBRID, QEMU, STOCK, UML
+from testbed.hybrid import HYBRID, QEMU, STOCK, UML
 
 NAME = "nolock"
 CPUS = 4

@@ -14,17 +14,17 @@ the other CPUs.)
 import functools
 import re
 
+from rqspinlock.selftest import selftest
 from testbed.bpf import BTF
 from testbed.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.guest import HUNG
 from testbed.kernel_copy import built_copy
+from testbed.kernel_tests import edited
 from testbed.kernels import BPF, GUEST, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
 from testbed.modules import build_apart
 from testbed.parts import Part, run_parts
 from testbed.programs import static_program
-from rqspinlock.selftest import selftest
-from locktorture.runs import edited
 
 FOLDER = PROJECT / "tools/rqspinlock/load"
 KERNEL_TEST = "tools/testing/selftests/bpf/test_kmods/bpf_test_rqspinlock.c"

@@ -7,8 +7,8 @@ import subprocess
 from testbed.building import cache_folder, cached, digest, file_hash, locked
 from testbed.common import BUILD, PROJECT, Failure, answer_of
 from testbed.kernel_copy import hunks_of, patched
+from testbed.kernel_tests import with_lines
 from testbed.source import get_source
-from locktorture.runs import with_lines
 from upstream import layout
 from upstream.patches import Author, format_patches
 

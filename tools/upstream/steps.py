@@ -11,13 +11,13 @@ from locktorture.runs import NO_TIMEOUT
 from testbed.case import Case, once, runs_on
 from testbed.common import BUILD, PROJECT, Failure
 from testbed.guest import UserModeMachine
+from testbed.kernel_tests import Boot, KernelLock, ShellLoad, Suites
 from testbed.kunit import run_built_in
 from testbed.source import get_source
 from upstream.build import SPINLOCKS, SUITES, Build
 from upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
 from upstream.patches import am_commands, applied, typed
 from upstream.series import make_series
-from whole_kernel.runs import Boot, KernelLock, ShellLoad, Suites
 
 SERIES = TestBed("user-mode, the series", get_source)
 # What checkpatch is not asked, and why.

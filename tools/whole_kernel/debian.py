@@ -12,11 +12,11 @@ from testbed.building import (cache_folder, cached, compiler_environment, compil
                               compiler_identity, digest, locked, run_logged)
 from testbed.common import BUILD, Failure
 from testbed.debian import only, suites_of_main_archive, unpacked
+from testbed.hybrid import CHANGES, HYBRID, SWEEP
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
 from testbed.source import SUITES, get_source
 from testbed.systems import as_root, fresh_system, remove_system, write_disk
-from whole_kernel.runs import CHANGES, HYBRID, SWEEP
 
 FLAVOUR = "cloud-amd64"
 # Modules that the guest loads, by udev or systemd.

@@ -12,11 +12,11 @@ from testbed.building import kill_group
 from testbed.common import Failure, ends_with_us
 from testbed.dialogue import await_text
 from testbed.guest import Outcome, QemuMachine, keep_failed, log_file
+from testbed.kernel_tests import COUNTERS, Boot, KernelLock, RcuTorture
 from testbed.parts import Part
 from testbed.systems import DiskMachine
 from whole_kernel.debian import FETCHED, HOST, SCRIPTS, disk_with
 from whole_kernel.others import BY_CHANCE, Programs, StressClass
-from whole_kernel.runs import COUNTERS, Boot, KernelLock, RcuTorture
 
 SERVICES = ("systemd-journald", "systemd-udevd", "systemd-logind", "systemd-networkd", "dbus",
             "cron", "ssh")

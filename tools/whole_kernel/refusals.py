@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from testbed.building import compiler_environment, run_logged
 from testbed.common import PROJECT
+from testbed.hybrid import CHANGES, HYBRID, QEMU, recipe_of
 from testbed.kernel_copy import changed_files, make_shadow
 from testbed.source import get_source
-from whole_kernel.runs import CHANGES, HYBRID, QEMU, recipe_of
 
 CPUS = "arch/x86/Kconfig"	# where the most CPUs stand
 MOST_CPUS = 8192

@@ -6,19 +6,20 @@ from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from bench.others import RoomyMachine
 from ci.common import guest_report
 from ci.kernel_table import TestBed
-from locktorture.runs import BANGS, BUSTED
 from measure import runner
 from measure.progress import Progress
 from measure.testbeds import KERNELS_OTHERS
 from testbed.case import Case, On, once, runs_on
 from testbed.common import PROJECT
+from testbed.hybrid import HYBRID, QEMU, STOCK, UML, machine_of
 from testbed.kernel_copy import patched
+from testbed.kernel_tests import BANGS, BUSTED, Boot, KernelLock
 from whole_kernel.debian import debian_kernel
 from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.others import CLASSES, Programs, StressClass, lost
 from whole_kernel.refusals import judged
-from whole_kernel.runs import (CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML, Boot,
-                               Clocksource, KernelLock, machine_of, nmi_machine, nmi_wait, parts_of)
+from whole_kernel.runs import (CPUS, LEFT_THE_WAIT, STAYED, Clocksource, nmi_machine, nmi_wait,
+                               parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9

@@ -3,9 +3,10 @@
 
 import unittest
 
+from locktorture.runs import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
 from testbed.common import Failure
+from testbed.kernel_tests import edited
 from testbed.test import InFolder
-from locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, edited, locktorture_edits
 
 SOURCE = """\
 static int lock_torture_writer(void *arg)
@@ -31,7 +32,7 @@ class Edited(InFolder):
     def edit(self, text):
         if text is not None:
             self.write("locktorture.c", text)
-        return edited(self.folder, "locktorture.c", locktorture_edits())
+        return edited(self.folder, "locktorture.c", locktorture_edits(), ADAPT)
 
     def test_operations_are_in_front_of_those_of_the_kernel(self):
         text = self.edit(SOURCE)

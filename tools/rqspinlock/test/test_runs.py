@@ -3,11 +3,11 @@
 
 import unittest
 
-from testbed.common import Failure
-from testbed.test import InFolder
 from rqspinlock.runs import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
-from locktorture.runs import edited
+from testbed.common import Failure
+from testbed.kernel_tests import edited
+from testbed.test import InFolder
 
 SOURCE = """\
 #include <linux/slab.h>

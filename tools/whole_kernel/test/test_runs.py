@@ -6,11 +6,10 @@ import unittest
 from testbed.common import PROJECT
 from testbed.complaints import complaints
 from testbed.kernel_copy import patched
+from testbed.kernel_tests import BANGS, PROVOKED, Boot, KernelLock, Rhashtable, Suites
 from testbed.parts import BEGIN, END
-from locktorture.runs import BANGS
 from whole_kernel.others import StressClass, lost
 from whole_kernel.refusals import Choice, wrong_with
-from whole_kernel.runs import PROVOKED, Boot, KernelLock, Rhashtable, Suites
 
 WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
 SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
