@@ -2,15 +2,12 @@
 """What steps have in common: cases, kernels that are looked for once, guests."""
 
 from ci.kernel_table import TestBed
-from console.stall import kernel_of as console_kernel
-from rqspinlock.runs import kernels as rqspinlock_kernels
 from testbed import kernels
 from testbed.case import Case, once
 from testbed.guest import (CPUS_IN_A_LAYOUT, DEFAULT_TIMEOUT, LAYOUTS, ArmMachine, I386Machine,
                            QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
-from testbed.stress import stress_until_seen
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
@@ -32,13 +29,7 @@ RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT), QemuMachine)
 RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64), RiscvMachine)
 RISCV64_PLAIN = TestBed("riscv64, no lockdep", lambda: from_source(kernels.RISCV64_PLAIN))
 I386 = TestBed("i386", lambda: from_source(kernels.I386), I386Machine)
-REPLACED = TestBed("user-mode, the hybrid as rqspinlock",
-                    once(lambda: rqspinlock_kernels("nbqlock")))
-REPLACED_X86_64 = TestBed("x86-64, the hybrid as rqspinlock",
-                           once(lambda: rqspinlock_kernels("nbqlock", True)), QemuMachine)
-RQSPINLOCK = TestBed("x86-64, rqspinlock", once(lambda: rqspinlock_kernels("stock", True)),
-                     QemuMachine)
-CONSOLE = TestBed("user-mode, console", once(lambda: console_kernel("nbqlock")))
+RQSPINLOCK = TestBed("x86-64, rqspinlock", lambda: from_source(kernels.BPF), QemuMachine)
 CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 
@@ -75,22 +66,6 @@ def unload_case(name, outcomes):
     """The case that UNLOAD has unloaded the modules in all of the guests."""
     return Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
                 "\n".join(map(guest_report, outcomes)))
-
-
-def run_case(name, run):
-    """The case of a run: that there is no complaint about it."""
-    return Case(f"{name}: {run.name}", not run.complaint, f"{run.complaint}\n{run.text}")
-
-
-def made_cases(name, machine, runs, cpus, modules, **options):
-    """Make runs in guests, until they have shown what they should: a case for each.
-
-    options: for run_stress(). Returns the Outcomes.
-    """
-    outcomes = stress_until_seen(machine, runs, cpus, modules, **options)
-    for run in runs:
-        yield run_case(name, run)
-    return outcomes
 
 
 def commanded(name, script, wanted=0, **options):

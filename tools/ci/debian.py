@@ -4,7 +4,7 @@
 import re
 
 from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
-                       clean_guest, guest_report, made_cases, run_case, stock_kernel, unload_case)
+                       clean_guest, guest_report, stock_kernel, unload_case)
 from ci.stress import MIXED, alike, survives
 from testbed.case import Case, claim_cases, runs_on
 from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
@@ -14,7 +14,7 @@ from testbed.guest import QemuMachine, TwoSockets
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME
 from testbed.shapes import stock_runs
-from testbed.stress import Unseen, read_runs, reloaded, run_stress, until_seen
+from testbed.stress import Unseen, made_cases, read_runs, reloaded, run_case, run_stress, until_seen
 from testbed.tracing import cost_claims, traced_claims
 
 LIST_LOCKS = f"""

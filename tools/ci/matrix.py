@@ -8,7 +8,7 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 import re
 
 from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
-                       layout_cases, made_cases, unload_case)
+                       layout_cases, unload_case)
 from ci.stress import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
@@ -23,6 +23,7 @@ from testbed.guest_cli import loaded
 from testbed.kernels import ARM64_TOOLS
 from testbed.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
 from testbed.shapes import stock_runs
+from testbed.stress import made_cases
 
 CPUS = max(2, guest_cpus())
 # Emulated or checked at each access, a guest is many times as slow on a busy machine:

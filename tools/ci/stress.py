@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Locks under load: the stress driver in the daily kernel."""
 
-from ci.common import USER_MODE, clean_guest, guest_modules, machine, made_cases
+from ci.common import USER_MODE, clean_guest, guest_modules, machine
 from testbed.case import Case, extent, runs_on
 from testbed.common import guest_cpus
 from testbed.disturbed import (INTERRUPTS, LONG, SHORT, SOAK_CPUS, above_own_cpu, at_once,
@@ -11,7 +11,7 @@ from testbed.driver import BROKEN, COMPARATORS, OURS, Run
 from testbed.shapes import (FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun, broken_run,
                             logged_parameters, shape_runs)
 from testbed.shapes import CPUS as SHAPE_CPUS
-from testbed.stress import Unseen, lock_types
+from testbed.stress import Unseen, lock_types, made_cases
 
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which

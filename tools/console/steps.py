@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """The virtio console with an nbq_spin: what its interrupts do while the device stalls."""
 
-from ci.common import CONSOLE, clean_guest
+from ci.common import clean_guest
+from ci.kernel_table import TestBed
 from console.stall import INPUTS, SIDES, OrderRun, kernel_of
-from testbed.case import Case, runs_on
+from testbed.case import Case, once, runs_on
 
+CONSOLE = TestBed("user-mode, console", once(lambda: kernel_of("nbqlock")))
 STALLS = 5
 # Of a stall in which the CPU comes back: only ends what hangs. Without nbqlock it cannot come
 # back, however long the stall takes.

@@ -3,10 +3,15 @@
 
 import re
 
-from ci.common import REPLACED, REPLACED_X86_64, RQSPINLOCK, clean_guest
-from rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, run_all
-from testbed.case import Case, On, extent, runs_on
+from ci.common import RQSPINLOCK, clean_guest
+from ci.kernel_table import TestBed
+from rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, kernels, run_all
+from testbed.case import Case, On, extent, once, runs_on
+from testbed.guest import QemuMachine
 
+REPLACED = TestBed("user-mode, the hybrid as rqspinlock", once(lambda: kernels("nbqlock")))
+REPLACED_X86_64 = TestBed("x86-64, the hybrid as rqspinlock",
+                          once(lambda: kernels("nbqlock", True)), QemuMachine)
 SHORT, LONG = 500, 5000		# ms of each part of the test of the map
 # Of what a busy machine may keep from coming up.
 STARTS = 3

@@ -4,6 +4,7 @@
 from pathlib import Path
 import re
 
+from testbed.case import Case
 from testbed.common import Failure, say
 from testbed.driver import listed, value_of
 from testbed.guest import run_guest
@@ -125,3 +126,19 @@ class Tables:
 
     def total(self, name, column="count"):
         return sum(row[column] for row in self.rows(name))
+
+
+def run_case(name, run):
+    """The case of a run: that there is no complaint about it."""
+    return Case(f"{name}: {run.name}", not run.complaint, f"{run.complaint}\n{run.text}")
+
+
+def made_cases(name, machine, runs, cpus, modules, **options):
+    """Make runs in guests, until they have shown what they should: a case for each.
+
+    options: for run_stress(). Returns the Outcomes.
+    """
+    outcomes = stress_until_seen(machine, runs, cpus, modules, **options)
+    for run in runs:
+        yield run_case(name, run)
+    return outcomes
