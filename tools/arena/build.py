@@ -8,8 +8,8 @@ import tempfile
 
 from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
                          libbpf_and_bpftool, tool, with_libraries)
-from testbed.building import cache_folder, cached, compiler_identity, digest
-from testbed.common import PROJECT, Unavailable, output_of
+from base.building import cache_folder, cached, compiler_identity, digest
+from base.common import PROJECT, Unavailable, output_of
 
 LOAD = PROJECT / "tools/arena/load"
 HEADER = PROJECT / "nbqlock/bpf"

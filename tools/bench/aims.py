@@ -10,11 +10,11 @@ from statistics import geometric_mean, median
 
 from bench import plot
 from bench.figure import point_words
-from measure.testbeds import stand_in
+from base.testbeds import stand_in
 from bench.findings import PER_CORE
 from bench.metrics import METRICS, Summary, by_round, matching, points_of, quantity, same, values_of
 from measure.metrics import shown
-from testbed.rst import escaped
+from base.rst import escaped
 
 MET = "met"
 MISSED = "missed"

@@ -6,15 +6,16 @@ from pathlib import Path
 
 from bench import cli_folder, result_folder, scenario_file, table1
 from bench.places import needs, place_on
-from measure import hardware, host_load, results
+from base import hardware
+from measure import host_load, results
 from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
-from measure.progress import Progress, clock, counted
+from base.progress import Progress, clock, counted
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
-from measure.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on
-from testbed.common import PROJECT, Failure, cores, folder_can_be_written, must_not_be, say, wrapped
+from base.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on
+from base.common import PROJECT, Failure, cores, folder_can_be_written, must_not_be, say, wrapped
 from testbed.modules import user_sources
-from testbed.setup import setup
+from base.setup import setup
 
 RESULTS = PROJECT / "results"
 

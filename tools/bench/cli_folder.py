@@ -6,7 +6,7 @@ from pathlib import Path
 from bench import share
 from measure.cli import add
 from measure.results import as_json
-from testbed.common import say
+from base.common import say
 
 PLOT_EXAMPLES = """gnuplot draws all figures again from the folder's results.
 

@@ -10,7 +10,7 @@ from itertools import product
 import re
 
 from bench.metrics import METRICS, locks_of, matching, same, summary, values_of
-from measure.parameters import A_CPU
+from base.parameters import A_CPU
 from measure.scenario import MOST_DRAWN
 
 # Colours that the colour-blind can tell apart (after Okabe and Ito; Tol), dark enough to be read

@@ -25,9 +25,9 @@ from typing import NamedTuple, Optional
 
 from bench.metrics import METRICS, Summary, matching, quantity, same, size_of, summary, values_of
 from measure.metrics import shown
-from measure.parameters import A_CPU, MACHINE
-from measure.testbeds import stand_in
-from testbed.common import Failure
+from base.parameters import A_CPU, MACHINE
+from base.testbeds import stand_in
+from base.common import Failure
 
 HOLDS = "holds"
 FAILS = "does not hold"

@@ -14,7 +14,7 @@ from textwrap import wrap
 from bench import svg
 from bench.figure import SOLID, axis_name
 from bench.svg import FONT, TEXT
-from testbed.common import Failure
+from base.common import Failure
 
 NEEDED = (5, 4)			# of gnuplot
 # Sizes in pixels of the SVG; everything is placed by them. Pages show it in this width or less.

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 
-from testbed.building import kill_group
-from testbed.common import cores
+from base.building import kill_group
+from base.common import cores
 
 # Until its parent has ended, however that ended.
 SPIN = """

@@ -11,10 +11,10 @@ from typing import Callable, NamedTuple, Optional
 from bench import others
 from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
 from bench.others import DEFAULT_LIMIT_MS, RoomyMachine
-from measure.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
-from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
-from testbed.common import PROJECT, Unavailable, output_of
-from testbed.driver import LockType
+from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
+from base.building import cache_folder, cached, compiler_identity, digest, run_logged
+from base.common import PROJECT, Unavailable, output_of
+from base.driver import LockType
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from testbed.hybrid import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 from testbed.kernel_copy import built_copy

@@ -7,8 +7,8 @@ from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, 
 from bench.kernels import KernelsPlace, named_sides
 from bench.others import PROGRAMS_ROW
 from bench.simulated import SimulatedPlace
-from measure.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
-from testbed.common import Failure, guest_cpus
+from base.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
+from base.common import Failure, guest_cpus
 from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.guest_cli import loaded
 from testbed.hybrid import CHANGES

@@ -9,10 +9,10 @@ from bench.figure import Figure, drawn_runs, point_words
 from bench.gnuplot import description, run_gnuplot, script
 from bench.kernels import OWN
 from bench.metrics import FIGURE5, context_of, context_of_kernels, same
-from measure.parameters import MACHINE
+from base.parameters import MACHINE
 from measure.results import open_folder
-from measure.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
-from testbed.common import Failure
+from base.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
+from base.common import Failure
 
 FIGURES = "figures"		# in a result folder
 FORMATS = ("svg", "png")

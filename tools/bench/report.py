@@ -13,14 +13,14 @@ from bench import aims, findings, kernel_report, plot, rivals, table1
 from bench.figure import drawn_runs, point_words
 from bench.report_head import what_was_run
 from measure import host_load
-from measure.testbeds import SIMULATED, WHOLE_KERNELS
-from measure.parameters import MACHINE
+from base.testbeds import SIMULATED, WHOLE_KERNELS
+from base.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, summary, values_of
 from measure.metrics import shown
 from measure.results import open_folder
 from measure.table import host_words
-from testbed.common import Failure, say
-from testbed.rst import escaped, heading, paragraph, replace, table
+from base.common import Failure, say
+from base.rst import escaped, heading, paragraph, replace, table
 
 RATE = rivals.RATE
 MISSES = "acquisition_misses"

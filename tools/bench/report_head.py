@@ -2,9 +2,9 @@
 """The head of a report: what was run, on which machine, beside what other work."""
 
 from measure import host_load
-from measure.hardware import released
+from base.hardware import released
 from measure.metrics import shown
-from testbed.rst import fields, heading
+from base.rst import fields, heading
 
 
 def run_words(results, what):

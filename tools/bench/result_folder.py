@@ -5,7 +5,7 @@ import datetime
 from pathlib import Path
 
 from measure.results import as_csv, as_json, write_new
-from testbed.common import Failure, commit
+from base.common import Failure, commit
 
 
 def write_scenario(folder, result):

@@ -7,7 +7,7 @@ from bench import table1
 from measure import compare
 from bench.metrics import matching, points_of, summary
 from measure.metrics import shown
-from testbed.driver import OURS
+from base.driver import OURS
 
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",
           # These are simulated.

@@ -10,13 +10,13 @@ import copy
 from pathlib import Path
 import re
 
-from measure import parameters
-from measure.parameters import NUMBER, number_or_word
+from base import parameters
+from base.parameters import NUMBER, number_or_word
 from measure.scenario import (AIM, CPU_AXES, MOST_DRAWN, MOST_ROUNDS, Aim, Finding, Plot,
                               Scenario)
-from measure.testbeds import SIMULATED, TESTBEDS, locks_on
-from testbed.common import MOST_CPUS, Failure
-from testbed.driver import HISTOGRAMS
+from base.testbeds import SIMULATED, TESTBEDS, locks_on
+from base.common import MOST_CPUS, Failure
+from base.driver import HISTOGRAMS
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 

@@ -6,10 +6,10 @@ Only what is named here is written. tools/nbq compare reads the file as it reads
 
 import re
 
-from measure import hardware
-from measure.hardware import FORMAT, released
+from base import hardware
+from base.hardware import FORMAT, released
 from measure.results import PASS, as_json, open_folder, write_new
-from testbed.common import Failure
+from base.common import Failure
 
 # Of a result's machine. Not its command, nor the name of its kernel's build.
 MACHINE = ("kernel", "testbed", "kernels", "simulated", "cpu_model", "cores", "memory_mb",

@@ -9,11 +9,11 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import subprocess
 import threading
 
-from measure.testbeds import TESTBEDS, SIMULATED
+from base.testbeds import TESTBEDS, SIMULATED
 from simulate import program
-from testbed.building import digest
-from testbed.common import cores, ends_with_us
-from testbed.driver import BROKEN, LockType
+from base.building import digest
+from base.common import cores, ends_with_us
+from base.driver import BROKEN, LockType
 from testbed.stress import SPARE_SECONDS
 
 LOOK_SECONDS = 0.25		# between two lines of progress, if nothing ends

@@ -6,7 +6,7 @@ import re
 import subprocess
 from xml.sax.saxutils import escape
 
-from testbed.common import Failure
+from base.common import Failure
 
 FONT, TEXT = "DejaVu Sans", 12.5	# in pixels: of all text but the title
 PAPER, INK, DIM, FAINT, RULED = "#ffffff", "#000000", "#555555", "#999999", "#dddddd"

@@ -15,7 +15,7 @@ from typing import NamedTuple, Optional, Tuple
 from bench.metrics import by_round
 from measure.metrics import ratios
 from measure.results import COUNTS, read_json
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 
 TIME = "table1"
 INSTRUCTIONS = "table1-instructions"

@@ -8,7 +8,7 @@ import io
 import sys
 from unittest import mock
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 
 
 class Accepted(BaseException):
@@ -33,7 +33,7 @@ def started(words):
     """
     said = io.StringIO()
     with mock.patch.object(sys, "argv", list(words)), \
-            mock.patch("testbed.setup.run_setup", side_effect=accept), \
+            mock.patch("base.setup.run_setup", side_effect=accept), \
             contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
         try:
             program_of(words[0]).body()

@@ -3,7 +3,7 @@
 
 from ci.kernel_table import TestBed
 from testbed import kernels
-from testbed.case import Case, once
+from base.case import Case, once
 from testbed.guest import (CPUS_IN_A_LAYOUT, DEFAULT_TIMEOUT, LAYOUTS, ArmMachine, I386Machine,
                            QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded

@@ -6,10 +6,10 @@ import re
 from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
                        clean_guest, guest_report, stock_kernel, unload_case)
 from ci.stress import MIXED, alike, survives
-from testbed.case import Case, claim_cases, runs_on
+from base.case import Case, claim_cases, runs_on
 from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                                interrupted, left_behind, legitimate, needs)
-from testbed.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
+from base.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
 from testbed.guest import QemuMachine, TwoSockets
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME

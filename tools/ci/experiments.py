@@ -4,9 +4,9 @@
 import shutil
 
 from ci.common import USER_MODE
-from testbed.building import run_logged
-from testbed.case import Case, extent, runs_on
-from testbed.common import BUILD, PROJECT
+from base.building import run_logged
+from base.case import Case, extent, runs_on
+from base.common import BUILD, PROJECT
 
 
 def planned(result):

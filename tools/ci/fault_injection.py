@@ -10,8 +10,8 @@ import re
 
 from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
                        RISCV64, RT, USER_MODE, guest_report)
-from testbed.case import Case, On, runs_on
-from testbed.common import BUILD, Unavailable, cores
+from base.case import Case, On, runs_on
+from base.common import BUILD, Unavailable, cores
 from testbed.complaints import complaints
 from testbed.guest import LEAK_SCAN, run_guest
 from testbed.modules import FAULTS, build_modules

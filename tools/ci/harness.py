@@ -5,8 +5,8 @@ import re
 import shutil
 
 from ci.common import USER_MODE, commanded, guest_kernel, guest_report, layout_cases, machine
-from testbed.case import Case, runs_on
-from testbed.common import BUILD
+from base.case import Case, runs_on
+from base.common import BUILD
 from testbed.complaints import FIRST_PROCESS, WORDS, complaints, without_known
 from testbed.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
 

@@ -5,9 +5,9 @@ import re
 import shutil
 import sys
 
-from testbed.building import compiler_environment, run_logged
-from testbed.case import Case, extent
-from testbed.common import BUILD, PROJECT, Failure, answer_of
+from base.building import compiler_environment, run_logged
+from base.case import Case, extent
+from base.common import BUILD, PROJECT, Failure, answer_of
 
 
 def host():

@@ -4,9 +4,9 @@
 import functools
 import re
 
-from testbed.c_text import without_comments
-from testbed.case import Case
-from testbed.common import PROJECT, output_of
+from base.c_text import without_comments
+from base.case import Case
+from base.common import PROJECT, output_of
 
 FOLDER = "Documentation/reference"
 # A row of a report's table of findings: title, scenario, verdict; where it is simulated also the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
-from testbed.common import Failure, columns, terminal_columns
+from base.common import Failure, columns, terminal_columns
 from testbed.guest import UserModeMachine
 
 

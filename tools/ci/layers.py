@@ -10,7 +10,7 @@ from pathlib import Path
 import re
 import tempfile
 
-from testbed.c_text import without_comments
+from base.c_text import without_comments
 
 LAYERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example", "tools/shim",
           "tools/verification/host", "tools/verification/explore", "tools/simulate")

@@ -9,9 +9,9 @@ import shutil
 
 from ci.common import STRESS_FOLDER, USER_MODE, guest_kernel
 from ci.modules import RUNNING, answered_cases
-from testbed.building import run_logged
-from testbed.case import Case, done, extent, runs_on
-from testbed.common import BUILD, PROJECT
+from base.building import run_logged
+from base.case import Case, done, extent, runs_on
+from base.common import BUILD, PROJECT
 from testbed.guest_cli import LOADED
 from testbed.modules import LOCK_TYPE, build_user, user_sources
 from testbed.stress import FILES as STRESS_FILES

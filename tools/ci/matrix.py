@@ -12,12 +12,12 @@ from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, cl
 from ci.stress import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
-from testbed.building import disassembly
-from testbed.case import Case, On, runs_on
-from testbed.common import BUILD, Unavailable, guest_cpus
+from base.building import disassembly
+from base.case import Case, On, runs_on
+from base.common import BUILD, Unavailable, guest_cpus
 from testbed.complaints import foreign_races, without_foreign_races
 from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
-from testbed.driver import OURS, LockType
+from base.driver import OURS, LockType
 from testbed.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
 from testbed.kernels import ARM64_TOOLS

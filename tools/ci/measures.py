@@ -2,10 +2,10 @@
 """What the stress driver measures."""
 
 from ci.common import STRESS_FOLDER, USER_MODE, clean_guest, guest_modules, guest_report, machine
-from testbed.case import Case, runs_on
+from base.case import Case, runs_on
 from testbed.disturbed import needs
-from testbed.driver import HISTOGRAMS as OF_DRIVER
-from testbed.driver import OURS, Run
+from base.driver import HISTOGRAMS as OF_DRIVER
+from base.driver import OURS, Run
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
 from testbed.stress import FILES as STRESS_FILES
@@ -98,7 +98,7 @@ def contended_measures(run):
         return tables.total(file) == sum(run.number(name) for name in names) > 0
 
     threads = tables.rows("contenders")
-    yield ("tools/testbed/driver.py has the driver's histograms", set(OF_DRIVER) == {
+    yield ("tools/base/driver.py has the driver's histograms", set(OF_DRIVER) == {
         name.removesuffix("_samples") for name in run.figures if name.endswith("_samples")})
     yield ("all histograms are whole", all(
         histogram_is_whole(tables.rows(name)) for name in HISTOGRAMS))

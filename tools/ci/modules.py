@@ -6,10 +6,10 @@ import shlex
 
 from ci.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
                        guest_kernel, guest_modules, guest_report, machine)
-from testbed.case import Case, On, done, runs_on
-from testbed.common import BUILD, PROJECT, Failure, answer_of
+from base.case import Case, On, done, runs_on
+from base.common import BUILD, PROJECT, Failure, answer_of
 from testbed.disturbed import REFUSED as REFUSED_DISTURBED
-from testbed.driver import read_figures
+from base.driver import read_figures
 from testbed.guest import UserModeMachine, run_guest
 from testbed.modules import EXAMPLE, build_modules, build_user
 from testbed.shapes import PLAIN, REFUSED
@@ -247,15 +247,15 @@ done
 
 def parameter_cases(output):
     """The host's tools know every file, and take what it prints."""
-    from measure.parameters import DRIVER, good_value
+    from base.parameters import DRIVER, good_value
     found = dict(re.findall(r"^@parameter (\S+) (.*)$", output, re.MULTILINE))
     there = set(found) - {"lock", "cpus"}	# which come from other options
-    yield Case("misuse: tools/measure/parameters.py has the driver's files", there == set(DRIVER),
+    yield Case("misuse: tools/base/parameters.py has the driver's files", there == set(DRIVER),
                f"only in the driver: {sorted(there - set(DRIVER))}; "
                f"only in DRIVER: {sorted(set(DRIVER) - there)}")
     strange = [f"{name}: {found[name]}" for name in there & set(DRIVER)
                if not good_value(name, found[name])]
-    yield Case("misuse: tools/measure/parameters.py takes what the files print", not strange,
+    yield Case("misuse: tools/base/parameters.py takes what the files print", not strange,
                "\n".join(strange))
 
 

@@ -14,10 +14,10 @@ import subprocess
 from unittest import mock
 
 from ci.commands import Accepted, started
-from measure.parameters import LOADS, LOADS_OF_OTHERS
-from measure.testbeds import TESTBEDS
-from testbed.common import PROJECT
-from testbed.driver import BROKEN
+from base.parameters import LOADS, LOADS_OF_OTHERS
+from base.testbeds import TESTBEDS
+from base.common import PROJECT
+from base.driver import BROKEN
 
 # They tell of what was.
 PAST = ("prior-art.rst", "from-1.x.rst")

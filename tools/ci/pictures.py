@@ -9,8 +9,8 @@ from bench import svg
 from bench.figure import STYLES
 from ci.kept import FOLDER
 from measure.scenario import MOST_DRAWN
-from testbed.case import Case
-from testbed.common import PROJECT
+from base.case import Case
+from base.common import PROJECT
 
 SPACE = "{http://www.w3.org/2000/svg}"
 WIDTH = 880			# pixels that a page has for a figure

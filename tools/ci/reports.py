@@ -5,7 +5,7 @@ import re
 
 from ci.common import DEBIAN_6_12, USER_MODE, guest_report
 from ci.fault_injection import provoke
-from testbed.case import Case, On, runs_on
+from base.case import Case, On, runs_on
 from testbed.modules import FAULTS, build_modules
 
 REPORT = re.compile(

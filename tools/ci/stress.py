@@ -2,12 +2,12 @@
 """Locks under load: the stress driver in the daily kernel."""
 
 from ci.common import USER_MODE, clean_guest, guest_modules, machine
-from testbed.case import Case, extent, runs_on
-from testbed.common import guest_cpus
+from base.case import Case, extent, runs_on
+from base.common import guest_cpus
 from testbed.disturbed import (INTERRUPTS, LONG, SHORT, SOAK_CPUS, above_own_cpu, at_once,
                                goes_unnoticed, guest_runs, soak_runs)
 from testbed.disturbed import GUESTS as DISTURBED_GUESTS
-from testbed.driver import BROKEN, COMPARATORS, OURS, Run
+from base.driver import BROKEN, COMPARATORS, OURS, Run
 from testbed.shapes import (FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun, broken_run,
                             logged_parameters, shape_runs)
 from testbed.shapes import CPUS as SHAPE_CPUS

@@ -2,7 +2,7 @@
 """The KUnit suites."""
 
 from ci.kernel_table import TestBed
-from testbed.case import Case, once, runs_on
+from base.case import Case, once, runs_on
 from testbed.guest import LAYOUTS
 from testbed.kernel_copy import built_copy
 from testbed.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in

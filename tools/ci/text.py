@@ -11,15 +11,15 @@ from ci.kept import kept_results, papers_disagree
 from ci.names import all_wrong
 from ci.pictures import kept_figures
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
-from testbed.case import Case, On, claim_cases, runs_on
-from testbed.common import BUILD, PROJECT, Unavailable, answer_of
+from base.case import Case, On, claim_cases, runs_on
+from base.common import BUILD, PROJECT, Unavailable, answer_of
 from testbed.documentation import broken_links, build_html, long_first_screen, lost_fences
 from testbed.guards import guard_claims
 from testbed.interface import differences
 from testbed.mmiowb import mmiowb_claims
 from testbed.modules import build_modules, checked_build
 from testbed.programs import new_sparse
-from testbed.versions import disagreements
+from base.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
                   "Documentation/tutorial", "tools/ci/faults", "tools/console/load",

@@ -21,10 +21,10 @@ from pathlib import Path
 from bench import exceeding
 from bench.figure import STYLES
 from console.stall import CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun, kernel_of
-from testbed.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
+from base.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
 from testbed.guest import log_excerpt
 from testbed.kernels import HVC
-from testbed.setup import setup
+from base.setup import setup
 
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn
 HEAD = ("", *LOCKS)

@@ -18,13 +18,13 @@ import tempfile
 import threading
 import time
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.complaints import complaints
-from testbed.driver import read_figures
+from base.driver import read_figures
 from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import HVC
-from testbed.lines import Lines
+from base.lines import Lines
 from testbed.programs import static_program
 from console.vhost import Console
 

@@ -4,7 +4,7 @@
 from ci.common import clean_guest
 from ci.kernel_table import TestBed
 from console.stall import INPUTS, SIDES, OrderRun, kernel_of
-from testbed.case import Case, once, runs_on
+from base.case import Case, once, runs_on
 
 CONSOLE = TestBed("user-mode, console", once(lambda: kernel_of("nbqlock")))
 STALLS = 5

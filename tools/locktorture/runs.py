@@ -9,7 +9,7 @@ which one of them is not there is refused.
 
 import re
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.kernel_tests import LockTorture, edited
 from testbed.modules import build_user
 from testbed.parts import run_parts

@@ -3,7 +3,7 @@
 
 from ci.common import DEBUG, RT, USER_MODE, clean_guest, guest_report
 from locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, torture_all, torture_modules
-from testbed.case import Case, On, extent, runs_on
+from base.case import Case, On, extent, runs_on
 from testbed.kernel_tests import BUSTED
 
 SHORT, MEDIUM, LONG = 1, 4, 9

@@ -7,7 +7,7 @@ from pathlib import Path
 import signal
 
 from measure.scenario import MOST_ROUNDS
-from testbed.common import ENDING, INSTALLED, positive
+from base.common import ENDING, INSTALLED, positive
 
 __all__ = ["add", "add_modules", "positive", "rounds", "seconds", "undisturbed"]
 

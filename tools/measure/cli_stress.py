@@ -5,19 +5,20 @@ import argparse
 from pathlib import Path
 import re
 
-from measure import hardware, host_load, results
+from base import hardware
+from measure import host_load, results
 from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, undisturbed
 from measure.here import FOLDER, HerePlace
-from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
+from base.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                                 number_or_word, takes)
-from measure.progress import Progress, clock, counted
+from base.progress import Progress, clock, counted
 from measure.runner import Job, well
 from measure.scenario import Plot, Scenario
 from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
-from measure.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on, stand_in
-from testbed.common import INSTALLED, Failure, cores, guest_cpus, must_not_be, say, wrapped
-from testbed.driver import HISTOGRAMS, OURS
-from testbed.setup import setup
+from base.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on, stand_in
+from base.common import INSTALLED, Failure, cores, guest_cpus, must_not_be, say, wrapped
+from base.driver import HISTOGRAMS, OURS
+from base.setup import setup
 
 if not INSTALLED:
     from bench import distribution, gnuplot, plot

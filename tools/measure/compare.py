@@ -12,9 +12,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from measure import hardware, host_load, results
+from base import hardware
+from measure import host_load, results
 from measure.metrics import METRICS, ratios
-from testbed.common import Failure
+from base.common import Failure
 
 CHANCE = 0.05			# of a word where there is nothing
 METRIC = "acquisitions_per_second"

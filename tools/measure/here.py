@@ -9,8 +9,8 @@ import platform
 import signal
 import threading
 
-from testbed.common import INSTALLED, Failure
-from testbed.driver import listed, marked_histograms
+from base.common import INSTALLED, Failure
+from base.driver import listed, marked_histograms
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 import resource
 
-from measure.progress import counted
-from testbed.common import cores
+from base.progress import counted
+from base.common import cores
 
 STAT = Path("/proc/stat")
 AT_START = os.getloadavg()

@@ -14,8 +14,8 @@ import re
 from typing import NamedTuple
 
 from measure import scenario as scenarios
-from measure.hardware import FORMAT
-from testbed.common import Failure
+from base.hardware import FORMAT
+from base.common import Failure
 
 MACHINE = "machine.json"
 COUNTS = "counts.json"		# of tools/verification/host/count, see table1.py

@@ -3,8 +3,8 @@
 
 from measure.host_load import HostLoad
 from measure.results import PASS, RunRecord, ScenarioResult
-from testbed.common import cores
-from testbed.driver import Run
+from base.common import cores
+from base.driver import Run
 
 
 class PlannedRun(Run):

@@ -10,10 +10,10 @@ from pathlib import Path
 import re
 from typing import Optional
 
-from measure import parameters
-from measure.parameters import NUMBER
-from measure.testbeds import HERE, SIMULATED, TESTBEDS, WHOLE_KERNELS, stand_in
-from testbed.common import MOST_CPUS, Failure, cores
+from base import parameters
+from base.parameters import NUMBER
+from base.testbeds import HERE, SIMULATED, TESTBEDS, WHOLE_KERNELS, stand_in
+from base.common import MOST_CPUS, Failure, cores
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's

@@ -4,10 +4,10 @@
 from statistics import median
 
 from measure.metrics import METRICS, shown
-from measure.progress import counted, spaced
+from base.progress import counted, spaced
 from measure.results import PASS
-from measure.testbeds import WHOLE_KERNELS
-from testbed.common import fitted, terminal_columns
+from base.testbeds import WHOLE_KERNELS
+from base.common import fitted, terminal_columns
 
 REFERENCE = "raw_spinlock"	# what the others are compared with when alone
 

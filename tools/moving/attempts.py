@@ -9,7 +9,7 @@ import re
 import time
 
 from moving.coccinelle import run_spatch
-from testbed.common import PROGRESS_SECONDS, PROJECT, Failure, cores, say
+from base.common import PROGRESS_SECONDS, PROJECT, Failure, cores, say
 
 SCRIPT = PROJECT / "tools/moving/attempts.cocci"
 # What a class is; a site belongs to the first that it is of. Documentation/moving.rst has them.

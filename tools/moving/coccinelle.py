@@ -4,7 +4,7 @@
 import shutil
 import subprocess
 
-from testbed.common import Failure, Unavailable
+from base.common import Failure, Unavailable
 
 SECONDS = 7200			# for a file; ends what hangs
 

@@ -8,8 +8,8 @@ import shutil
 import tempfile
 
 from moving.coccinelle import run_spatch
-from testbed.building import compiled_files, compiler_environment, locked, run_logged
-from testbed.common import BUILD, PROJECT, Failure, cores
+from base.building import compiled_files, compiler_environment, locked, run_logged
+from base.common import BUILD, PROJECT, Failure, cores
 from testbed.kernels import X86_64, Recipe, built_kernel
 
 SCRIPT = PROJECT / "tools/moving/raw_to_nbq.cocci"

@@ -7,7 +7,7 @@ import re
 
 from moving.attempts import COMMENT_OR_LITERAL
 from moving.coccinelle import run_spatch
-from testbed.common import PROJECT, Failure, cores
+from base.common import PROJECT, Failure, cores
 
 SCRIPT = PROJECT / "tools/moving/mistakes.cocci"
 ACQUISITION = re.compile(r"\b(?:nbq_\w+_(?:try)?lock(?:_\w+)?|"

@@ -5,8 +5,8 @@ import re
 
 from moving.attempts import CLASSES, counts, find_sites
 from moving.drivers import Driver, try_drivers
-from testbed.case import Case
-from testbed.common import PROJECT, Failure
+from base.case import Case
+from base.common import PROJECT, Failure
 from testbed.source import get_source
 
 PAGE = PROJECT / "Documentation/moving.rst"

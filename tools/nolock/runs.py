@@ -9,7 +9,7 @@ interrupts, in NMIs where there are any, and above the holder of zone->lock.
 
 import re
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 from testbed.hybrid import HYBRID, STOCK, UML, machine_of
 from testbed.kernel_tests import Boot, Suites
 from testbed.kunit import ENABLED

@@ -5,7 +5,7 @@ from ci.common import guest_report
 from ci.kernel_table import TestBed
 from nolock.runs import (CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot, SlubSuite,
                          machine)
-from testbed.case import Case, On, once, runs_on
+from base.case import Case, On, once, runs_on
 from testbed.hybrid import HYBRID, QEMU, STOCK, UML
 
 NAME = "nolock"

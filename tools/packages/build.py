@@ -7,13 +7,13 @@ import re
 import shutil
 import tarfile
 
-from testbed.building import run_logged
-from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, folder_can_be_written,
+from base.building import run_logged
+from base.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, folder_can_be_written,
                             output_of)
 from testbed.modules import EXAMPLE
-from testbed.setup import setup
+from base.setup import setup
 from testbed.source import get_source
-from testbed.versions import set_version, version
+from base.versions import set_version, version
 
 FOLDER = BUILD / "deb"
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"	# of the distribution's own programs

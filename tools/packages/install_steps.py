@@ -8,10 +8,10 @@ import shutil
 from ci.common import CLANG, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, USER_MODE
 from packages.build import SYSTEM_PATH, copy_project, empty
 from packages.steps import HEADER_NAMES, WANTED, unlike
-from testbed.building import compiler_environment, compiler_for_make
-from testbed.case import Case, On, done, runs_on
-from testbed.common import BUILD, answer_of, cores
-from testbed.versions import version
+from base.building import compiler_environment, compiler_for_make
+from base.case import Case, On, done, runs_on
+from base.common import BUILD, answer_of, cores
+from base.versions import version
 
 FOLDER = BUILD / "install"
 # There before, and to be left alone.

@@ -4,7 +4,7 @@
 import re
 
 from ci.common import guest_report
-from testbed.case import Case
+from base.case import Case
 from top.events import PREFIX
 
 SIGNALS = ("INT", "TERM", "HUP")

@@ -10,10 +10,10 @@ import tempfile
 
 from packages.build import SYSTEM_PATH, copy_project, empty, write_original
 from packages.steps import WANTED, unlike
-from testbed.building import run_logged
-from testbed.case import Case
-from testbed.common import BUILD, PROJECT, Failure, Unavailable, answer_of
-from testbed.versions import set_version, version
+from base.building import run_logged
+from base.case import Case
+from base.common import BUILD, PROJECT, Failure, Unavailable, answer_of
+from base.versions import set_version, version
 
 FOLDER = BUILD / "other-packages"
 RECIPES = PROJECT / "tools/packages/recipes"

@@ -12,10 +12,10 @@ import subprocess
 import time
 
 from ci.common import clean_guest
-from testbed.building import kill_group
-from testbed.case import done
-from testbed.common import Failure, Unavailable, ends_with_us
-from testbed.dialogue import await_text
+from base.building import kill_group
+from base.case import done
+from base.common import Failure, Unavailable, ends_with_us
+from base.dialogue import await_text
 from testbed.systems import DiskMachine
 
 FIRMWARE = Path("/usr/share/OVMF")

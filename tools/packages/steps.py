@@ -4,9 +4,9 @@
 import re
 
 from packages.build import build_packages, complaints_of_lintian, contents, field
-from testbed.case import Case
-from testbed.common import BUILD
-from testbed.versions import version
+from base.case import Case
+from base.common import BUILD
+from base.versions import version
 
 # Of each package: files that it must have, as patterns, and nothing else but those of its docs.
 DOCS = r"/usr/share/doc/{package}/(changelog(\.Debian)?\.gz|copyright)"

@@ -10,12 +10,12 @@ from ci.kernel_table import TestBed
 from packages import installed_top, secure_boot
 from packages.build import build_consumer, build_packages, copy_project, field
 from packages.other_steps import build_rpms
-from testbed.case import Case, On, done
-from testbed.common import BUILD
+from base.case import Case, On, done
+from base.common import BUILD
 from testbed.guest import run_guest
 from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system, remove_system,
                              write_disk)
-from testbed.versions import version
+from base.versions import version
 from tutorial.page import PAGE, commands, shown_of
 from tutorial.steps import typed_cases
 

@@ -17,10 +17,10 @@ import argparse
 import tempfile
 
 from panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
-from testbed.common import columns, positive, say, terminal_columns
+from base.common import columns, positive, say, terminal_columns
 from testbed.guest import log_excerpt
 from testbed.kernels import debian_row
-from testbed.setup import setup
+from base.setup import setup
 
 
 def parse_arguments():

@@ -14,7 +14,7 @@ import re
 import socket
 import struct
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.guest import LOGS, QemuMachine, log_excerpt, run_guest
 from testbed.kernels import debian_kernel

@@ -6,7 +6,7 @@ import tempfile
 from ci.common import DEBIAN_6_12
 from panic.command import table
 from panic.runs import SKIP, TAKEOVER, WHOLE, Panics, delays
-from testbed.case import Case, runs_on
+from base.case import Case, runs_on
 
 PANICS = 10
 MOST_PANICS = 40	# until the lock was held in one

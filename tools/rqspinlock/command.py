@@ -20,9 +20,9 @@ import argparse
 from rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, row_of, run_all
 from rqspinlock.table import table
 from testbed.bpf import TOOLS_ROW
-from testbed.common import positive, say
+from base.common import positive, say
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
-from testbed.setup import setup
+from base.setup import setup
 
 
 def tests(lock, options):

@@ -16,7 +16,7 @@ import re
 
 from rqspinlock.selftest import selftest
 from testbed.bpf import BTF
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.guest import HUNG
 from testbed.kernel_copy import built_copy

@@ -10,8 +10,8 @@ import re
 
 from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf, tool,
                          with_libraries)
-from testbed.building import cache_folder, cached, compiler_identity, digest
-from testbed.common import PROJECT, Failure, Unavailable, output_of
+from base.building import cache_folder, cached, compiler_identity, digest
+from base.common import PROJECT, Failure, Unavailable, output_of
 
 FOLDER = PROJECT / "tools/rqspinlock/load/selftest"
 TEST = f"{SELFTESTS}/prog_tests/res_spin_lock.c"

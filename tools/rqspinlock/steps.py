@@ -6,7 +6,7 @@ import re
 from ci.common import RQSPINLOCK, clean_guest
 from ci.kernel_table import TestBed
 from rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, kernels, run_all
-from testbed.case import Case, On, extent, once, runs_on
+from base.case import Case, On, extent, once, runs_on
 from testbed.guest import QemuMachine
 
 REPLACED = TestBed("user-mode, the hybrid as rqspinlock", once(lambda: kernels("nbqlock")))

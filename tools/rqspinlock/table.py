@@ -3,7 +3,7 @@
 
 from statistics import median
 
-from testbed.common import columns, terminal_columns
+from base.common import columns, terminal_columns
 from rqspinlock.runs import BOUNDS, Cycle, Deadlocks, MapLoad, Selftest
 
 KINDS = ("ok", "EDEADLK", "ETIMEDOUT", "other")

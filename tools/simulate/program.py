@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 
-from testbed.building import compiler_identity, digest, locked
-from testbed.common import PROJECT, Failure, Unavailable, answer_of, cores
+from base.building import compiler_identity, digest, locked
+from base.common import PROJECT, Failure, Unavailable, answer_of, cores
 
 HERE = Path(__file__).resolve().parent
 SHIM = HERE.parent / "shim"

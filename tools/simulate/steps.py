@@ -9,9 +9,9 @@ from statistics import mean, median
 import tempfile
 
 from simulate import policy_rules, program, without
-from testbed.case import Case
-from testbed.common import cores
-from testbed.driver import OURS
+from base.case import Case
+from base.common import cores
+from base.driver import OURS
 from verification.mutate.edits import SOURCE, copy_with
 
 SEEDS_AGREE = 0.05		# two seeds differ by no more than that

@@ -17,7 +17,7 @@ from statistics import median
 
 from simulate import program
 from simulate.policy_rules import POINTS
-from testbed.common import Failure
+from base.common import Failure
 from verification.mutate.edits import SOURCE, write_copy
 from verification.mutate.rules import functions
 

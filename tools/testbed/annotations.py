@@ -13,8 +13,8 @@ import re
 import shlex
 import shutil
 
-from testbed.building import compiler_environment, locked, run_logged
-from testbed.common import BUILD, PROJECT, Failure, Unavailable, answer_of, cores, output_of
+from base.building import compiler_environment, locked, run_logged
+from base.common import BUILD, PROJECT, Failure, Unavailable, answer_of, cores, output_of
 from testbed.debian import (loader_in, only, own_suites, started_with_own_libraries,
                             suites_of_main_archive, unpacked)
 

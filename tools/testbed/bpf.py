@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 
-from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
-from testbed.common import Failure, Unavailable, bound, cores, output_of, say
+from base.building import cache_folder, cached, compiler_identity, digest, run_logged
+from base.common import Failure, Unavailable, bound, cores, output_of, say
 from testbed.kernels import made_row
 
 SELFTESTS = "tools/testing/selftests/bpf"	# in a kernel's source

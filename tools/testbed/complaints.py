@@ -7,7 +7,7 @@ report of each kind, and the step "guest" has the lines as kernels print them.
 
 import re
 
-from testbed.common import say
+from base.common import say
 
 WORDS = (
     # The kernel's own code: WARN_ON(), BUG(), lockdep, KASAN, KCSAN, the scheduler, the

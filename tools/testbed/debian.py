@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.building import cache_folder, cached, digest, is_sealed, locked, run_logged
-from testbed.common import Failure, Unavailable, bound, output_of, say
+from base.building import cache_folder, cached, digest, is_sealed, locked, run_logged
+from base.common import Failure, Unavailable, bound, output_of, say
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # What apt says of an archive's host that it cannot reach; as in tools/setup.

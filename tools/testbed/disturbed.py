@@ -5,9 +5,9 @@ is reported."""
 
 import os
 
-from testbed.common import Failure
+from base.common import Failure
 from testbed.shapes import MS, shaped
-from testbed.driver import OURS
+from base.driver import OURS
 from testbed.stress import Unseen
 
 # Those that an interrupt may contend for, above their holder and waiters.

@@ -5,8 +5,8 @@ import argparse
 import re
 import shutil
 
-from testbed.common import BUILD, PROJECT, Unavailable, answer_of
-from testbed.setup import setup
+from base.common import BUILD, PROJECT, Unavailable, answer_of
+from base.setup import setup
 from testbed.source import get_source
 
 FOLDER = BUILD / "docs"

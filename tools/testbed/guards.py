@@ -6,8 +6,8 @@ Each claim is yielded as (what is claimed, whether it holds, a report).
 
 import re
 
-from testbed.building import compiler_environment, locked
-from testbed.common import BUILD, PROJECT, answer_of
+from base.building import compiler_environment, locked
+from base.common import BUILD, PROJECT, answer_of
 
 HEAD = """// SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>

@@ -20,8 +20,8 @@ import subprocess
 import tempfile
 import time
 
-from testbed.building import cache_folder, kill_group, memory_environment
-from testbed.common import (BUILD, Failure, Unavailable, MOST_CPUS, ends_with_us, guest_cpus,
+from base.building import cache_folder, kill_group, memory_environment
+from base.common import (BUILD, Failure, Unavailable, MOST_CPUS, ends_with_us, guest_cpus,
                             say)
 from testbed.complaints import COMPLAINTS, complaints, without_known
 from testbed.initramfs import guest_files, initramfs

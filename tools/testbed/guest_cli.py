@@ -6,13 +6,13 @@ from pathlib import Path
 import re
 import sys
 
-from testbed.building import digest
-from testbed.common import MOST_CPUS, Failure, can_be_written, guest_cpus, positive
+from base.building import digest
+from base.common import MOST_CPUS, Failure, can_be_written, guest_cpus, positive
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, MOST_QEMU_CPUS, QemuMachine,
                            UserModeMachine, log_excerpt, run_guest)
 from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from testbed.modules import build_modules, build_user, user_sources
-from testbed.setup import setup
+from base.setup import setup
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
 

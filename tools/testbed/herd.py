@@ -8,7 +8,7 @@ herd7; that of a newer suite runs from a folder of its own, with that suite's li
 import re
 import tempfile
 
-from testbed.common import Unavailable, answer_of, output_of
+from base.common import Unavailable, answer_of, output_of
 from testbed.debian import (loader_in, started_with_own_libraries, suites_of_main_archive,
                             unpacked)
 from testbed.source import get_source

@@ -4,8 +4,8 @@
 import difflib
 import re
 
-from testbed.c_text import arguments_at, without_comments
-from testbed.common import PROJECT
+from base.c_text import arguments_at, without_comments
+from base.common import PROJECT
 
 RECORD = PROJECT / "Documentation/ABI/symbols"
 HEAD = """\

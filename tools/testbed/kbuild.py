@@ -7,7 +7,7 @@ of these. Options that only that release's compiler knows are taken back.
 
 import re
 
-from testbed.common import answer_of, output_of
+from base.common import answer_of, output_of
 from testbed.debian import loader_in
 
 LIBRARIES = ("libc6", "libelf1t64", "zlib1g", "libzstd1")

@@ -5,11 +5,11 @@ import argparse
 import fnmatch
 import shutil
 
-from testbed.building import CACHE_MARK, cache_root
-from testbed.common import Failure, say
+from base.building import CACHE_MARK, cache_root
+from base.common import Failure, say
 from testbed.kernel_copy import built_copy
 from testbed.kernels import GUEST, user_mode_kernel
-from testbed.setup import setup
+from base.setup import setup
 from testbed.source import get_source
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.building import cache_folder, digest, locked
-from testbed.common import BUILD, PROJECT, Failure, say
+from base.building import cache_folder, digest, locked
+from base.common import BUILD, PROJECT, Failure, say
 from testbed.kernels import Kernel, announce, make_all, require_host
 from testbed.modules import set_files, source_files
 from testbed.source import get_source

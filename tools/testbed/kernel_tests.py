@@ -3,8 +3,8 @@
 
 import re
 
-from testbed.common import BUILD, Failure
-from testbed.driver import read_figures
+from base.common import BUILD, Failure
+from base.driver import read_figures
 from testbed.kunit import ENABLED, parse_report, read_report
 from testbed.parts import BEGIN, Part, run_parts
 

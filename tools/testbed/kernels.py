@@ -6,9 +6,9 @@ import platform
 import re
 import shutil
 
-from testbed.building import (cache_folder, cached, compiled_files, compiler_environment,
+from base.building import (cache_folder, cached, compiled_files, compiler_environment,
                               compiler_for_make, compiler_identity, digest, is_sealed, run_logged)
-from testbed.common import PROJECT, Failure, Unavailable, cores, say
+from base.common import PROJECT, Failure, Unavailable, cores, say
 from testbed.debian import (apt_offering, natural, own_suites,
                             security_suites, suites_of_main_archive)
 from testbed.kbuild import mend_programs, options_to_take_back, same_pahole

@@ -9,8 +9,8 @@ import json
 import re
 import sys
 
-from testbed.building import run_logged, tail
-from testbed.common import BUILD, PROJECT, guest_cpus
+from base.building import run_logged, tail
+from base.common import BUILD, PROJECT, guest_cpus
 from testbed.complaints import FIRST_PROCESS, complaints
 from testbed.guest import (CPUS_IN_A_LAYOUT, LEAK_SCAN, MOST_STARTS, UserModeMachine, excerpt,
                            run_guest)

@@ -9,8 +9,8 @@ for, as in <linux/spinlock.h>. Seen in the object code, by the relocations.
 import re
 import subprocess
 
-from testbed.building import compiler_environment, disassembly, locked
-from testbed.common import BUILD, PROJECT, Failure, answer_of
+from base.building import compiler_environment, disassembly, locked
+from base.common import BUILD, PROJECT, Failure, answer_of
 from testbed.kernels import RISCV64_TOOLS as TOOLS
 
 STATE = "__mmiowb_state"

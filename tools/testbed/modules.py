@@ -10,8 +10,8 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.building import compiler_environment, digest, locked, run_logged
-from testbed.common import BUILD, PROJECT, Failure, cores, say
+from base.building import compiler_environment, digest, locked, run_logged
+from base.common import BUILD, PROJECT, Failure, cores, say
 
 SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
            "Documentation/stress-example", "Documentation/tutorial", "tools/ci/faults")

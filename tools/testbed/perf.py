@@ -3,7 +3,7 @@
 
 import re
 
-from testbed.common import Failure, answer_of
+from base.common import Failure, answer_of
 from testbed.debian import loader_in, only, suites_of_main_archive, unpacked
 
 SUITE = "trixie"		# its perf lock contention shows locks by address

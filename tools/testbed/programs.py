@@ -7,8 +7,8 @@ import platform
 import shutil
 import tempfile
 
-from testbed.building import cache_folder, cached, compiler_identity, digest
-from testbed.common import Failure, Unavailable, answer_of, say
+from base.building import cache_folder, cached, compiler_identity, digest
+from base.common import Failure, Unavailable, answer_of, say
 from testbed.debian import own_suites, suites_of_main_archive, unpacked
 from testbed.kbuild import write_program
 

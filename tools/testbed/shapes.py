@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The load shapes of the stress driver: what to run, and what must come of it."""
 
-from testbed.driver import BROKEN, OURS, Run
+from base.driver import BROKEN, OURS, Run
 from testbed.stress import Unseen
 
 # A setting stays until it is changed: each run says all that others change.

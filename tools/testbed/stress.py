@@ -4,9 +4,9 @@
 from pathlib import Path
 import re
 
-from testbed.case import Case
-from testbed.common import Failure, say
-from testbed.driver import listed, value_of
+from base.case import Case
+from base.common import Failure, say
+from base.driver import listed, value_of
 from testbed.guest import run_guest
 
 # stress_run() for a guest's shell, as /root/stress.sh.

@@ -12,8 +12,8 @@ import re
 import shutil
 import subprocess
 
-from testbed.building import cache_folder, cached, digest, run_logged
-from testbed.common import Failure, Unavailable, answer_of, say
+from base.building import cache_folder, cached, digest, run_logged
+from base.common import Failure, Unavailable, answer_of, say
 from testbed.debian import KEYRING, security_suites, suites_of_main_archive
 from testbed.guest import QemuMachine
 from testbed.kernels import Kernel

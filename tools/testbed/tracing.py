@@ -16,7 +16,7 @@ from testbed.guest import QemuMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
 from testbed.kernels import debian_kernel
 from testbed.modules import build_modules
-from testbed.driver import OURS, Run, grows, read_figures
+from base.driver import OURS, Run, grows, read_figures
 from testbed.stress import FILES as STRESS_FILES, Unseen, read_runs, reloaded, until_seen
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own

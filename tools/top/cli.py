@@ -6,7 +6,7 @@ import contextlib
 import time
 
 from measure.cli import COMMAND, add, positive
-from testbed.common import INSTALLED
+from base.common import INSTALLED
 from top.counts import counter_for
 from top.instance import Instance
 from top.screen import Quit, new_screen

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 import errno
 import re
 
-from testbed.driver import read_figures
-from testbed.lines import Lines
+from base.driver import read_figures
+from base.lines import Lines
 
 ENTRY = re.compile(r"^\{ (.*?) *\} +(.*)$")
 KEY = re.compile(r"(\w+): +(.*?) *(?:, +(?=\w+: )|$)")

@@ -10,14 +10,14 @@ from statistics import median
 
 from measure.cli import positive
 from measure.cli_stress import setting
-from measure.parameters import DRIVER, SIMULATION
-from measure.testbeds import TESTBEDS
-from testbed.common import Failure, guest_cpus, say
-from testbed.driver import Run
+from base.parameters import DRIVER, SIMULATION
+from base.testbeds import TESTBEDS
+from base.common import Failure, guest_cpus, say
+from base.driver import Run
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
 from testbed.kernels import TRACE, built_kernel, debian_kernel, debian_row
-from testbed.setup import setup
+from base.setup import setup
 from testbed.stress import FILES, read_runs
 from top.counts import Parts
 from top.events import guest_start

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 import time
 
-from testbed.common import INSTALLED, Failure, say
+from base.common import INSTALLED, Failure, say
 from top.events import BEGIN, END, PREFIX, removal, setup
 
 TRACEFS = Path("/sys/kernel/tracing")

@@ -8,8 +8,8 @@ import re
 from ci.common import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
 from ci.kernel_table import TestBed
 from testbed import kernels, perf
-from testbed.case import Case, On, runs_on
-from testbed.driver import Run
+from base.case import Case, On, runs_on
+from base.driver import Run
 from testbed.guest import QemuMachine, UserModeMachine, run_guest
 from testbed.guest_cli import loaded
 from testbed.stress import FILES, Unseen, read_runs, until_seen

@@ -5,7 +5,7 @@ from collections import Counter
 import errno
 import textwrap
 
-from testbed.common import columns
+from base.common import columns
 
 SORTS = {"waiting": lambda counts: counts.waiters, "waits": lambda counts: counts.waits,
          "timeouts": lambda counts: counts.timeouts,

@@ -11,11 +11,11 @@ import shlex
 import subprocess
 
 from testbed import guest_cli
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.guest import QemuMachine, UserModeMachine
 from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from testbed.modules import TUTORIAL
-from testbed.setup import setup
+from base.setup import setup
 
 PAGE = PROJECT / "Documentation/tutorial.rst"
 FOLDER = PROJECT / TUTORIAL

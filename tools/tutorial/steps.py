@@ -2,7 +2,7 @@
 """The tutorial: its commands are run, its page shows what they print."""
 
 from ci.common import DEBIAN_6_12, USER_MODE, clean_guest, guest_report
-from testbed.case import Case, On, runs_on
+from base.case import Case, On, runs_on
 from tutorial.page import PAGE, Typed, breaks_a_promise, commands, is_as_shown, tracked, unread
 
 # A flush that no interrupt came into, a CPU that the host did not run for seconds.

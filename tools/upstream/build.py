@@ -9,9 +9,9 @@ import contextlib
 import re
 import shutil
 
-from testbed.building import (cache_folder, compiled_files, compiler_environment,
+from base.building import (cache_folder, compiled_files, compiler_environment,
                               compiler_identity, digest, locked, run_logged)
-from testbed.common import BUILD, Failure, cores, say
+from base.common import BUILD, Failure, cores, say
 from testbed.guest import UserModeMachine
 from testbed.kernel_copy import make_shadow
 from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host

@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 import shutil
 
-from testbed.common import folder_can_be_written, say
-from testbed.setup import setup
+from base.common import folder_can_be_written, say
+from base.setup import setup
 from upstream import libarena
 from upstream.libarena import make_libarena
 from upstream.patches import Author, am_commands, author_of_git

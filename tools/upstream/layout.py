@@ -8,7 +8,7 @@ differs.
 
 import re
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from locktorture.runs import FORMS
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 from testbed.bpf import SELFTESTS
-from testbed.building import locked
-from testbed.common import BUILD, PROJECT, Failure
+from base.building import locked
+from base.common import BUILD, PROJECT, Failure
 from testbed.source import get_source
 from upstream.patches import Author, format_patches
 from upstream.series import TEXTS, Series, Tree

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import tempfile
 
-from testbed.common import PROJECT, Failure, output_of
+from base.common import PROJECT, Failure, output_of
 
 RFC = re.compile(r"\d+-RFC-")	# a file's name
 AUTHOR = re.compile(r"\s*([^<>]+?)\s*<([^<>\s]+@[^<>\s]+)>\s*")

@@ -4,8 +4,8 @@
 from pathlib import Path
 import subprocess
 
-from testbed.building import cache_folder, cached, digest, file_hash, locked
-from testbed.common import BUILD, PROJECT, Failure, answer_of
+from base.building import cache_folder, cached, digest, file_hash, locked
+from base.common import BUILD, PROJECT, Failure, answer_of
 from testbed.kernel_copy import hunks_of, patched
 from testbed.kernel_tests import with_lines
 from testbed.source import get_source

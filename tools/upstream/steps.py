@@ -8,8 +8,8 @@ import tempfile
 from ci.common import guest_report
 from ci.kernel_table import TestBed
 from locktorture.runs import NO_TIMEOUT
-from testbed.case import Case, once, runs_on
-from testbed.common import BUILD, PROJECT, Failure
+from base.case import Case, once, runs_on
+from base.common import BUILD, PROJECT, Failure
 from testbed.guest import UserModeMachine
 from testbed.kernel_tests import Boot, KernelLock, ShellLoad, Suites
 from testbed.kunit import run_built_in

@@ -9,10 +9,10 @@ report has the last result of each part.
 import argparse
 from pathlib import Path
 
-from measure.progress import clock
-from testbed.common import folder_can_be_written, say
-from testbed.rst import replace
-from testbed.setup import setup
+from base.progress import clock
+from base.common import folder_can_be_written, say
+from base.rst import replace
+from base.setup import setup
 from verification import report
 from verification.parts import FOLDER, PARTS, VERIFIED
 

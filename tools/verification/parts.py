@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 
-from testbed.common import BUILD, PROJECT, Failure
+from base.common import BUILD, PROJECT, Failure
 
 FOLDER = BUILD / "verification"
 # The exit status of a tool that lacks what it needs. Its results say what.

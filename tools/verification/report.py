@@ -4,8 +4,8 @@
 from collections import Counter
 import re
 
-from measure.hardware import machine
-from testbed.rst import escaped, fields, heading, paragraph, table
+from base.hardware import machine
+from base.rst import escaped, fields, heading, paragraph, table
 from verification.mutate.survivors import survivors
 from verification.mutate.verdicts import EXPLAINED, UNEXPLAINED, layer_rows, verdicts_in
 from verification.parts import PARTS

@@ -4,8 +4,8 @@
 import re
 import subprocess
 
-from testbed.case import Case, extent
-from testbed.common import PROJECT
+from base.case import Case, extent
+from base.common import PROJECT
 from testbed.herd import kernel_model
 from verification.litmus.accesses import accesses
 from verification.litmus.table import ordering_complaints

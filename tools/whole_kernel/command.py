@@ -14,11 +14,11 @@ more.
 import argparse
 import sys
 
-from testbed.common import MOST_CPUS, positive, print_columns, say
+from base.common import MOST_CPUS, positive, print_columns, say
 from testbed.guest import log_excerpt
 from testbed.hybrid import CHANGES, HYBRID, QEMU, STOCK, UML, machine_of, recipe_of
 from testbed.kernel_tests import Boot
-from testbed.setup import setup
+from base.setup import setup
 from whole_kernel.debian import DebianRecipe, debian_kernel
 from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.runs import CPUS, LEFT_THE_WAIT, STAYED, nmi_machine, nmi_wait, parts_of

@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 
 from bench.others import ROOT, root_folder
-from testbed.building import (cache_folder, cached, compiler_environment, compiler_for_make,
+from base.building import (cache_folder, cached, compiler_environment, compiler_for_make,
                               compiler_identity, digest, locked, run_logged)
-from testbed.common import BUILD, Failure
+from base.common import BUILD, Failure
 from testbed.debian import only, suites_of_main_archive, unpacked
 from testbed.hybrid import CHANGES, HYBRID, SWEEP
 from testbed.kernel_copy import built_copy

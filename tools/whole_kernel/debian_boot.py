@@ -8,9 +8,9 @@ import re
 import subprocess
 
 from bench.others import FILE_SYSTEMS
-from testbed.building import kill_group
-from testbed.common import Failure, ends_with_us
-from testbed.dialogue import await_text
+from base.building import kill_group
+from base.common import Failure, ends_with_us
+from base.dialogue import await_text
 from testbed.guest import Outcome, QemuMachine, keep_failed, log_file
 from testbed.kernel_tests import COUNTERS, Boot, KernelLock, RcuTorture
 from testbed.parts import Part

@@ -5,8 +5,8 @@ from pathlib import Path
 import tempfile
 from typing import NamedTuple
 
-from testbed.building import compiler_environment, run_logged
-from testbed.common import PROJECT
+from base.building import compiler_environment, run_logged
+from base.common import PROJECT
 from testbed.hybrid import CHANGES, HYBRID, QEMU, recipe_of
 from testbed.kernel_copy import changed_files, make_shadow
 from testbed.source import get_source

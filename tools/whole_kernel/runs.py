@@ -9,7 +9,7 @@ configuration with the kernel's own spinlock is the other side.
 
 import re
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 from testbed.guest import run_guest
 from testbed.hybrid import HYBRID, QEMU, UML, machine_of
 from testbed.kernel_copy import patched

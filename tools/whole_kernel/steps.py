@@ -7,10 +7,10 @@ from bench.others import RoomyMachine
 from ci.common import guest_report
 from ci.kernel_table import TestBed
 from measure import runner
-from measure.progress import Progress
-from measure.testbeds import KERNELS_OTHERS
-from testbed.case import Case, On, once, runs_on
-from testbed.common import PROJECT
+from base.progress import Progress
+from base.testbeds import KERNELS_OTHERS
+from base.case import Case, On, once, runs_on
+from base.common import PROJECT
 from testbed.hybrid import HYBRID, QEMU, STOCK, UML, machine_of
 from testbed.kernel_copy import patched
 from testbed.kernel_tests import BANGS, BUSTED, Boot, KernelLock

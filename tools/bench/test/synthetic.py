@@ -8,7 +8,7 @@ from measure import results
 from bench.kernels import SIDES
 from measure.results import RunRecord, ScenarioResult
 from measure.scenario import Scenario
-from measure.testbeds import WHOLE_KERNELS
+from base.testbeds import WHOLE_KERNELS
 
 CORES = 2
 LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "raw_spinlock", "raw_trylock",

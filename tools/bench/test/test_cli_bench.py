@@ -12,7 +12,7 @@ from bench import cli_bench
 from measure import cli, compare
 from measure.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
                                 options_of, pretend_pass)
-from testbed.common import Failure
+from base.common import Failure
 
 FILE = changed(SAMPLE, "a(clh_nb) > 1", "jain(clh_nb, cpus=1, cs_ns=0) < 1",
                "some_metric", "jain")

@@ -14,7 +14,7 @@ from bench.test.synthetic import folder_of, result_of, run, scenario_of
 from ci.pictures import faults
 from measure.scenario import MOST_DRAWN, Plot
 from measure.test.samples import Folders
-from testbed.driver import HISTOGRAMS
+from base.driver import HISTOGRAMS
 
 
 def found(lock, number=0, verdict="PASS", histogram="handoff", buckets=((256, 263, 4),), **point):

@@ -6,7 +6,7 @@ import unittest
 
 from bench import cli_bench
 from measure.test.samples import options_of
-from testbed.common import PROJECT
+from base.common import PROJECT
 from verification.parts import PARTS
 
 # Rows of tables, of pages in Markdown and in reStructuredText.

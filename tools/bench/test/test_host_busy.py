@@ -14,13 +14,13 @@ from bench import host_busy
 from bench.host_busy import BusyHost
 from measure.table import host_words
 from measure.test.samples import record
-from testbed.common import cores
+from base.common import cores
 
 TOOLS = Path(__file__).resolve().parents[2]
 # A tool that keeps the host busy, says so, and waits.
 TOOL = """
 from bench.host_busy import BusyHost
-from testbed.common import main
+from base.common import main
 
 def body():
     with BusyHost(1) as host:

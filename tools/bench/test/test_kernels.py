@@ -10,12 +10,13 @@ import unittest
 from unittest import mock
 
 from bench import aims, guests, kernel_report, kernels, metrics, scenario_file
-from measure import parameters, runner
-from measure.progress import Progress
-from measure.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
+from base import parameters
+from measure import runner
+from base.progress import Progress
+from base.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
 from bench.test.synthetic import changed_by, result_of
 from bench.test.test_report import Reports
-from testbed.driver import read_figures
+from base.driver import read_figures
 from testbed.guest import HUNG
 
 KERNEL = scenario_file.SCENARIOS / "kernel.ini"

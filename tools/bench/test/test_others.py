@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from bench import others
-from measure import parameters
+from base import parameters
 
 STRESS_NG = """\
 stress-ng: info:  [5] dispatching hogs: 2 switch

@@ -17,8 +17,8 @@ from measure.results import open_folder
 from measure.scenario import MOST_DRAWN, Plot
 from measure.test.samples import Folders
 from bench.test.synthetic import LOCKS, folder_of, result_of, run, scenario_of
-from testbed.common import PROJECT, Failure
-from testbed.driver import OURS
+from base.common import PROJECT, Failure
+from base.driver import OURS
 
 
 def figure_of(runs, context=None, **wanted):

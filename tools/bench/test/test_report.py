@@ -13,7 +13,7 @@ from measure.results import COUNTS, as_json, open_folder, write_new
 from measure.scenario import Finding, Plot
 from measure.test.samples import Folders
 from bench.test.synthetic import changed_by, folder_of, rated, result_of, scenario_of
-from testbed.common import Failure
+from base.common import Failure
 
 RATES = [Plot("rates", "Rates", "cpus", "acquisitions_per_second")]
 PAIR = {"sweep": {"cpus": [2]}, "locks": ["tas_b", "mcs"]}

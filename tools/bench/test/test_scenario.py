@@ -7,7 +7,7 @@ from measure import results
 from bench import scenario_file
 from measure import scenario as scenarios
 from measure.test.samples import SAMPLE, SIMULATED, Folders
-from testbed.common import Failure
+from base.common import Failure
 
 AIMED = SAMPLE + """\
 [aim fast]

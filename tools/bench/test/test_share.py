@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import unittest
 
 from bench import cli_folder, share
-from measure import compare, hardware
+from measure import compare
+from base import hardware
 from bench.test import synthetic
 from measure.test.samples import Folders, captured, scenario_result
 from bench.test.synthetic import folder_of
-from testbed.common import Failure
+from base.common import Failure
 
 HARDWARE = {"cpus": "2", "l2": "1 MiB", "load_average": 0.5, "hostname": "gauss"}
 MACHINE = {"host_kernel": "6.12.5-gauss-of-alice", "hardware": HARDWARE,

@@ -11,15 +11,15 @@ import unittest
 from unittest import mock
 
 from bench import simulated
-from measure import parameters
-from measure.testbeds import TESTBEDS, SIMULATED
-from measure.progress import Progress
+from base import parameters
+from base.testbeds import TESTBEDS, SIMULATED
+from base.progress import Progress
 from bench.places import place_on
 from measure.runner import Job, well
 from measure.scenario import Scenario
 from bench.simulated import SimulatedPlace
 from measure.test.samples import Folders, planned
-from testbed.common import Unavailable
+from base.common import Unavailable
 
 SAID = """verdict FAIL two holders were seen
 lock clh

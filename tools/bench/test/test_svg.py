@@ -7,7 +7,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from bench import svg
-from testbed.common import Failure
+from base.common import Failure
 
 # As gnuplot writes it.
 DRAWN = """<?xml version="1.0" encoding="utf-8"  standalone="no"?>

@@ -5,10 +5,10 @@ import unittest
 
 from bench import result_folder, scenario_file, table1
 from measure import results
-from measure.testbeds import TESTBEDS
+from base.testbeds import TESTBEDS
 from measure.results import RunRecord, ScenarioResult
 from measure.test.samples import Folders
-from testbed.common import Failure
+from base.common import Failure
 
 MACHINE = {"format": results.FORMAT}
 COUNTED = {"atomics": 2, "reads": 9.5, "writes": 5, "own_reads": 2, "own_writes": 0,

@@ -8,8 +8,8 @@ import subprocess
 from unittest import mock
 
 from ci.commands import refusal, started
-from testbed.common import PROJECT
-from testbed.test import InFolder
+from base.common import PROJECT
+from base.test import InFolder
 
 # A command, and what it must say. FOLDER has a file "file", and a folder "full" with another.
 REFUSED = """

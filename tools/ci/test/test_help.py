@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 from ci.commands import program_of
-from testbed.common import PROJECT
+from base.common import PROJECT
 
 PROGRAMS = ("tools/nbq", "tools/check", "tools/ci/interface", "tools/simulate/simulate",
             "tools/simulate/rules", "tools/moving/convert", "tools/moving/attempts",

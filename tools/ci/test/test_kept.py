@@ -4,7 +4,7 @@
 import subprocess
 
 from ci.kept import FOLDER, age, papers_disagree, results
-from testbed.test import InFolder
+from base.test import InFolder
 
 LOCK = "int taken; /* %s */\n"
 

@@ -4,7 +4,7 @@
 import unittest
 
 from ci.kernel_table import KernelTable
-from testbed.case import Case
+from base.case import Case
 
 OLD, NEW, NOWHERE = "old", "new", "nowhere"
 

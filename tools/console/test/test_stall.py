@@ -9,8 +9,8 @@ import unittest
 
 from console.stall import (INPUTS, INTERRUPT, PATIENCE_US, OrderRun, Seen, TimedRun, handler_times,
                              wanted_output)
-from testbed.common import PROJECT
-from testbed.test import InFolder
+from base.common import PROJECT
+from base.test import InFolder
 from console.vhost import (GET_FEATURES, HEADER, INPUT, OUTPUT, SET_MEM_TABLE,
                                    SET_VRING_ADDR, SET_VRING_CALL, SET_VRING_ENABLE,
                                    SET_VRING_KICK, SET_VRING_NUM, Console)

@@ -4,9 +4,9 @@
 import unittest
 
 from locktorture.runs import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
-from testbed.common import Failure
+from base.common import Failure
 from testbed.kernel_tests import edited
-from testbed.test import InFolder
+from base.test import InFolder
 
 SOURCE = """\
 static int lock_torture_writer(void *arg)

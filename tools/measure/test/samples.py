@@ -11,7 +11,7 @@ from measure import results
 from bench import scenario_file
 from measure import scenario as scenarios
 from measure.runner import PlannedRun
-from testbed.driver import LockType
+from base.driver import LockType
 
 SAMPLE = """\
 # A sample.

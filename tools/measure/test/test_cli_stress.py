@@ -9,8 +9,8 @@ import unittest
 
 from measure import cli_stress
 from measure.test.samples import Folders, NoPlace, options_of
-from testbed.common import Failure
-from testbed.driver import HISTOGRAMS
+from base.common import Failure
+from base.driver import HISTOGRAMS
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 

@@ -7,7 +7,7 @@ import unittest
 from measure import cli_compare, compare, results
 from measure.test.samples import Folders, captured, options_of, scenario_result
 from bench.test.synthetic import MACHINE, folder_of
-from testbed.common import Failure
+from base.common import Failure
 
 
 class Files(Folders, unittest.TestCase):

@@ -15,9 +15,9 @@ from unittest import mock
 
 from measure import cli_stress, here
 from measure.here import HerePlace, cpu_numbers
-from measure.progress import Progress
+from base.progress import Progress
 from measure.test.samples import Folders, captured, options_of
-from testbed.common import Failure
+from base.common import Failure
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"

@@ -10,7 +10,7 @@ from unittest import mock
 from bench import cli_bench, report_head
 from measure import cli_stress, compare, results, runner
 from measure.host_load import AT_START, HostLoad, is_busy, warning
-from measure.progress import Progress
+from base.progress import Progress
 from measure.scenario import Scenario
 from measure.test.samples import (SAMPLE, Folders, NoPlace, captured, options_of,
                                   scenario_result)

@@ -8,9 +8,10 @@ import unittest
 from unittest import mock
 
 from bench import result_folder
-from measure import hardware, results
+from base import hardware
+from measure import results
 from measure.test.samples import Folders, record, scenario_result
-from testbed.common import Failure, folder_can_be_written, must_not_be
+from base.common import Failure, folder_can_be_written, must_not_be
 
 
 class Written(Folders, unittest.TestCase):

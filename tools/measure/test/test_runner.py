@@ -8,9 +8,9 @@ from unittest import mock
 
 from bench import guests, host_busy, places
 from measure import runner
-from measure.progress import Progress
+from base.progress import Progress
 from measure.test.samples import Folders, NoPlace, planned, pretend_pass
-from testbed.common import Failure, cores
+from base.common import Failure, cores
 
 OUTPUT = """@run {name}
 sh: noise

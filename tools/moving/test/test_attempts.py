@@ -8,8 +8,8 @@ import unittest
 
 from moving.attempts import (CLASSES, counts, files_to_read, find_sites, lines_with_attempts)
 from moving.steps import PAGE, attempt_rows
-from testbed.common import PROJECT, Failure
-from testbed.test import InFolder
+from base.common import PROJECT, Failure
+from base.test import InFolder
 
 # A function's name begins with the class of its attempts.
 SAMPLE = r"""

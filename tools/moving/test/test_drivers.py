@@ -4,7 +4,7 @@
 import unittest
 
 from moving.steps import PAGE as MOVING, rows
-from testbed.common import Failure
+from base.common import Failure
 from moving.drivers import Lock, is_left, with_include
 from tutorial.page import PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread
 

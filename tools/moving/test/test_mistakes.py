@@ -8,8 +8,8 @@ import subprocess
 import unittest
 
 from moving.mistakes import UNREAD, find_mistakes, lines_with_acquisitions
-from testbed.common import PROJECT, Failure
-from testbed.test import InFolder
+from base.common import PROJECT, Failure
+from base.test import InFolder
 
 USES = Path(__file__).parent
 KINDS = {"unlock": "unlock, although", "held": "leaves &d->lock held", "loop": "this loop goes on"}

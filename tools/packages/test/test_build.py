@@ -7,8 +7,8 @@ from unittest import mock
 from packages.steps import unlike
 from packages.system_steps import built_by_dkms, next_version
 from packages import build
-from testbed.common import Failure
-from testbed.test import InFolder
+from base.common import Failure
+from base.test import InFolder
 from testbed.systems import KEPT, module_name
 
 

@@ -4,8 +4,8 @@
 import os
 import subprocess
 
-from testbed.common import PROJECT
-from testbed.test import InFolder
+from base.common import PROJECT
+from base.test import InFolder
 
 DKMS = """#!/bin/sh
 [ "$*" = "status -m nbqlock -v 2.0.0" ] || exit 1

@@ -5,8 +5,8 @@ import os
 import shutil
 import subprocess
 
-from testbed.common import PROJECT
-from testbed.test import InFolder
+from base.common import PROJECT
+from base.test import InFolder
 
 HEADERS = """
 modules modules_install:

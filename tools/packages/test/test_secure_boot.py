@@ -5,8 +5,8 @@ import subprocess
 import unittest
 
 from packages import secure_boot
-from testbed.building import kill_group
-from testbed.common import Failure
+from base.building import kill_group
+from base.common import Failure
 from packages.secure_boot import answer, enrolment
 
 # Says each of its words with an escape sequence in it, awaits a line, and prints that.

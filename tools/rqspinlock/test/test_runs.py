@@ -5,9 +5,9 @@ import unittest
 
 from rqspinlock.runs import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
-from testbed.common import Failure
+from base.common import Failure
 from testbed.kernel_tests import edited
-from testbed.test import InFolder
+from base.test import InFolder
 
 SOURCE = """\
 #include <linux/slab.h>

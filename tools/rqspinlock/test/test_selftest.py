@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.common import Failure
+from base.common import Failure
 from rqspinlock.runs import LOCKS, Selftest
 from rqspinlock.selftest import lock_type, missing_types
 from rqspinlock.table import table

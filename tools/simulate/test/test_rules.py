@@ -8,7 +8,7 @@ import unittest
 
 from simulate import program, without
 from simulate.policy_rules import POINTS, RULES, Rule
-from testbed.common import Failure
+from base.common import Failure
 
 TEXT = """#define MOST 3U
 #define IS_MANY(n) \\

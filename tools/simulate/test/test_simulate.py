@@ -6,11 +6,11 @@ shown by the step "simulation" of tools/check.
 import subprocess
 import unittest
 
-from measure.testbeds import SIMULATED, TESTBEDS
+from base.testbeds import SIMULATED, TESTBEDS
 from simulate import program
-from testbed.common import Failure
-from testbed.driver import BROKEN
-from testbed.test import InFolder
+from base.common import Failure
+from base.driver import BROKEN
+from base.test import InFolder
 
 TOOL = program.HERE / "simulate"
 BUILT = None

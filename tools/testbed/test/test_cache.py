@@ -7,20 +7,21 @@ import platform
 import pwd
 from unittest import mock
 
-from testbed import common, debian, kernels
-from testbed.building import cache_folder, cache_root, cached, compiler_environment, home
-from testbed.common import Failure
+from base import common
+from testbed import debian, kernels
+from base.building import cache_folder, cache_root, cached, compiler_environment, home
+from base.common import Failure
 from testbed.debian import unpacked
 from testbed.kernel_command import clean
 from testbed.kernels import Recipe, built_kernel
-from testbed.test import InFolder
+from base.test import InFolder
 
 
 class CacheTest(InFolder):
     def setUp(self):
         super().setUp()
         self.patch(mock.patch.dict(os.environ, {"NBQ_CACHE": str(self.folder / "cache")}),
-                   mock.patch("testbed.building.say"), mock.patch("testbed.kernel_command.say"))
+                   mock.patch("base.building.say"), mock.patch("testbed.kernel_command.say"))
         self.made = 0
 
     def make(self, folder):

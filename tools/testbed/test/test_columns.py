@@ -8,7 +8,7 @@ from unittest import mock
 
 from measure.table import SIMULATED_COLUMNS, groups_of, laid_out, print_table
 from measure.test.samples import scenario_result
-from testbed.common import columns, in_two, print_columns, wrapped
+from base.common import columns, in_two, print_columns, wrapped
 
 ROWS = [("lock", "attempts in all", "failed", "99.9 % within"),
         ("a", "1", "2", "3 us"), ("longer", "1000", "20", "4.5 us")]

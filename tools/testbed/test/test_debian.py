@@ -4,8 +4,8 @@
 from unittest import mock
 
 from testbed import debian, source
-from testbed.common import PROJECT, Unavailable
-from testbed.test import InFolder
+from base.common import PROJECT, Unavailable
+from base.test import InFolder
 
 # As apt-get writes it where a mirror has not finished to copy an index.
 UPDATE_LOG = """Get:1 http://archive.invalid/debian trixie InRelease [140 kB]

@@ -2,7 +2,7 @@
 """Fences of .md files that no block begins or ends with; README's first screen."""
 
 from testbed.documentation import long_first_screen, lost_fences
-from testbed.test import InFolder
+from base.test import InFolder
 
 
 class FencesTest(InFolder):

@@ -2,7 +2,7 @@
 """The lines of the interface: what a header and the modules' files give."""
 
 from testbed.interface import exports, interface_of
-from testbed.test import InFolder
+from base.test import InFolder
 
 HEADER = """
 /* int not_this(void); */

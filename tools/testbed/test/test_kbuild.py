@@ -8,7 +8,7 @@ from unittest import mock
 
 from testbed import kbuild
 from testbed.kernels import NEWEST, STOCK, best_image, image_pattern
-from testbed.test import InFolder
+from base.test import InFolder
 
 CONFIG = "CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=y\nCONFIG_OTHER=y\n"
 

@@ -4,9 +4,9 @@
 from unittest import mock
 
 from testbed import kernel_copy
-from testbed.common import Failure
+from base.common import Failure
 from testbed.kernel_copy import KernelCopy, changed_files, make_shadow
-from testbed.test import InFolder
+from base.test import InFolder
 
 PATCH = """\
 --- a/kernel/a.c

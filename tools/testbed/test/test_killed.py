@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 
-from testbed.common import PROJECT
-from testbed.test import InFolder
+from base.common import PROJECT
+from base.test import InFolder
 
 HANGS = 600			# seconds after which a test has hung, on any machine
 # Builds a cache entry by a command whose own child (a compiler, to make) writes to a pipe.
@@ -17,7 +17,7 @@ BUILDER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from testbed.building import cached, run_logged
+from base.building import cached, run_logged
 entry = Path(sys.argv[2])
 
 def make(folder):

@@ -4,7 +4,7 @@
 import re
 import unittest
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 from testbed.kunit import (BUILT_IN_SUITES, HOTPLUG_SUITES, INTERRUPTED, OURS, SUITES,
                            without_provoked)
 

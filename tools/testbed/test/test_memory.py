@@ -6,9 +6,9 @@ import tempfile
 from types import SimpleNamespace
 from unittest import mock
 
-from testbed.building import memory_environment
-from testbed.common import Failure
-from testbed.test import InFolder
+from base.building import memory_environment
+from base.common import Failure
+from base.test import InFolder
 
 
 class MemoryTest(InFolder):

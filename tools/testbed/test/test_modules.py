@@ -4,7 +4,7 @@
 from unittest import mock
 
 from testbed.modules import KERNEL_MARK, show_warnings, warnings_in
-from testbed.test import InFolder
+from base.test import InFolder
 
 QUIET = """make: Entering directory '/kernel'
 make[1]: Entering directory '/copy'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import unittest
 
-from testbed.common import Failure
+from base.common import Failure
 from testbed.perf import libraries
 
 LISTED = """\tlinux-vdso.so.1 (0x00007ffc51ba4000)

@@ -7,7 +7,7 @@ import subprocess
 from unittest import mock
 
 from testbed import guest
-from testbed.test import InFolder
+from base.test import InFolder
 
 
 class PowerOff(InFolder):

@@ -4,7 +4,7 @@
 from unittest import mock
 
 from testbed import guest
-from testbed.test import InFolder
+from base.test import InFolder
 
 LIMIT = 100			# seconds
 MARK = b"nbq-1"

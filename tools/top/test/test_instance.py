@@ -5,8 +5,8 @@ import errno
 import os
 from unittest import mock
 
-from testbed.common import Failure
-from testbed.test import InFolder
+from base.common import Failure
+from base.test import InFolder
 from top import instance
 from top.events import BEGIN, END, PREFIX, guest_start, triggers
 from top.test.samples import FakeTracefs

@@ -4,7 +4,7 @@
 import unittest
 
 from top.steps import perf_waits, top_waits
-from testbed.driver import Run
+from base.driver import Run
 from top.test import samples
 
 PERF = """@perf run

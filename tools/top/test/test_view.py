@@ -11,7 +11,7 @@ import sys
 import unittest
 from unittest import mock
 
-from testbed.common import Failure
+from base.common import Failure
 from top import cli, guest, screen
 from top.counts import Histograms
 from top.test import samples
@@ -159,7 +159,7 @@ if not job:
     os.tcsetpgrp(0, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
     sys.path.insert(0, sys.argv[1])
-    from testbed.common import main
+    from base.common import main
     from top.screen import Terminal
     from time import monotonic
     def body():

@@ -6,7 +6,7 @@ import tempfile
 from types import SimpleNamespace
 import unittest
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.kernel_copy import hunks_of
 from upstream import layout
 from upstream.patches import Author, am_commands, applied, format_patches, typed

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from simulate.program import where_are
-from testbed.common import Failure, Unavailable, columns
+from base.common import Failure, Unavailable, columns
 from verification.explore.configurations import TYPES
 
 HERE = Path(__file__).resolve().parent

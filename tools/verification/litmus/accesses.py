@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 import re
 
-from testbed.c_text import arguments_at, function_at, without_comments
-from testbed.common import PROJECT
+from base.c_text import arguments_at, function_at, without_comments
+from base.common import PROJECT
 
 # Who is asked for an order, or could have been: all that is atomic.
 ORDERED = re.compile(

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 import re
 
-from testbed.c_text import arguments_at
-from testbed.common import Failure
+from base.c_text import arguments_at
+from base.common import Failure
 from verification.litmus.primitives import FAMILIES, PLAIN, SPLIT, WEAKENED, replaced, split
 
 FOLDER = Path(__file__).resolve().parent

@@ -11,8 +11,8 @@ of stands in the title above them.
 from dataclasses import dataclass, field
 import re
 
-from testbed.c_text import arguments_at
-from testbed.common import PROJECT, Failure
+from base.c_text import arguments_at
+from base.common import PROJECT, Failure
 from verification.litmus.accesses import MARKED, accesses, is_ordered
 from verification.litmus.litmus_test import CALLER, NEEDED, SHARED, litmus_tests
 from verification.litmus.primitives import family, location

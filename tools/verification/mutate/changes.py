@@ -3,7 +3,7 @@
 
 import re
 
-from testbed.common import Failure, output_of
+from base.common import Failure, output_of
 from verification.mutate.edits import SOURCE
 
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")

@@ -7,7 +7,7 @@ An edit is (name of a file in nbqlock/, the text as it is, the text instead).
 import os
 from pathlib import Path
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 
 SOURCE = Path(os.environ.get("SRC", PROJECT))
 

@@ -8,7 +8,7 @@ builds from O, and prints lines "ok CLAIM" and "not ok CLAIM: WHAT".
 import math
 import shutil
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from testbed.herd import kernel_model
 from testbed.kernels import MUTANTS, built_kernel
 from verification.litmus.litmus_test import litmus_tests

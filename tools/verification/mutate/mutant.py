@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 import re
 
-from testbed.building import digest
+from base.building import digest
 from verification.mutate.edits import SOURCE
 from verification.mutate.rules import RULES, constants, functions
 

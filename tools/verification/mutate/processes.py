@@ -6,8 +6,8 @@ import re
 import subprocess
 import threading
 
-from testbed.building import kill_group
-from testbed.common import ends_with_us
+from base.building import kill_group
+from base.common import ends_with_us
 
 
 # The time of a core, whatever else the machine does: that of the shell, and of what it has run.

@@ -8,7 +8,7 @@ mutants that it is of; an empty line comes before the next reason.
 from collections import Counter
 from pathlib import Path
 
-from testbed.common import Failure
+from base.common import Failure
 
 LIST = Path(__file__).with_name("survivors.txt")
 

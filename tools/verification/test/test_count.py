@@ -4,7 +4,7 @@
 import subprocess
 import unittest
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 
 COUNT = PROJECT / "tools/verification/host/count"
 

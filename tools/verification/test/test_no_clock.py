@@ -4,7 +4,7 @@
 import re
 import unittest
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 
 FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/shim/fiber")
 CLOCKS = re.compile(r"\b(alarm|setitimer|setrlimit|timer_create|timerfd_create|gettimeofday|"

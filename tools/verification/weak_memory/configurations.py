@@ -10,7 +10,7 @@ itself out under the lock, E by an ordered counter, ER by a relaxed one: the las
 
 from dataclasses import dataclass
 
-from testbed.common import Failure
+from base.common import Failure
 from verification.mutate.mutant import Mutant, all_mutants
 
 QUEUES = ("clh", "mcs", "swap")

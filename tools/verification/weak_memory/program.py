@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 
-from testbed.common import PROJECT, Failure, Unavailable, output_of
+from base.common import PROJECT, Failure, Unavailable, output_of
 from verification.mutate.edits import write_copy
 
 HERE = Path(__file__).resolve().parent

@@ -3,7 +3,7 @@
 
 import unittest
 
-from measure.parameters import LOADS
+from base.parameters import LOADS
 from measure.results import RunRecord
 from whole_kernel import steps
 

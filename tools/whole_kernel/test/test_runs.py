@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 from testbed.complaints import complaints
 from testbed.kernel_copy import patched
 from testbed.kernel_tests import BANGS, PROVOKED, Boot, KernelLock, Rhashtable, Suites

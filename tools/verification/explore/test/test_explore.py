@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from testbed.common import PROJECT
+from base.common import PROJECT
 from verification.explore.configurations import CONFIGURATIONS, OF_SOME
 from verification.explore.program import arguments, build
 from verification.mutate.edits import write_copy

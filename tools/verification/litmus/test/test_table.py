@@ -3,8 +3,8 @@
 
 import unittest
 
-from testbed.c_text import without_comments
-from testbed.common import Failure
+from base.c_text import without_comments
+from base.common import Failure
 from verification.litmus.accesses import MARKED, ORDERED, calls
 from verification.litmus.litmus_test import LitmusTest
 from verification.litmus.table import compared, judged, read_rows

@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from verification.litmus.litmus_test import LitmusTest
 from verification.litmus.variants import Code, outcome_of, variants
 

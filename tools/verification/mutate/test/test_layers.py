@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from verification.mutate.layers import ARENA, LAYERS, DoesNotCompile, HostTests, Layer
 from verification.mutate.mutant import FILES, Mutant
 from verification.mutate.processes import Processes, Stopped

@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import PROJECT, Failure
+from base.common import PROJECT, Failure
 from verification.mutate.changes import lines_of
 from verification.mutate.edits import write_copy
 from verification.mutate.known import known_mistakes

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from testbed.common import PROJECT, Unavailable
+from base.common import PROJECT, Unavailable
 from verification.mutate.mutant import all_mutants
 from verification.mutate.processes import Processes
 from verification.weak_memory.configurations import (CONFIGURATIONS, MODELS, TYPES, WEAKENINGS,

@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import PROJECT
-from testbed.test import InFolder
+from base.common import PROJECT
+from base.test import InFolder
 
 SETUP = PROJECT / "tools/setup"
 # What every Debian has, as far as it is used.

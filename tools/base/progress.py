@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 
-from testbed.common import PROGRESS_SECONDS
+from base.common import PROGRESS_SECONDS
 
 
 def spaced(number):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The version of the project: where it is looked for, and what disagrees."""
 
-from testbed.test import InFolder
-from testbed.versions import disagreements, set_version, stated, version
+from base.test import InFolder
+from base.versions import disagreements, set_version, stated, version
 
 FILES = {
     "CHANGELOG.md": "# Changelog\n\n## Interface\n\n## 1.2.0, unreleased\n\n## 1.1.0\n",

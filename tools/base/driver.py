@@ -4,7 +4,7 @@
 import re
 import shlex
 
-from testbed.common import Failure
+from base.common import Failure
 
 # Lock types with nbqlock's queue nodes.
 OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")

@@ -5,7 +5,7 @@ import csv
 import io
 import re
 
-from testbed.common import Failure
+from base.common import Failure
 
 
 def escaped(text):

@@ -4,7 +4,7 @@
 from pathlib import Path
 import re
 
-from testbed.common import Failure
+from base.common import Failure
 
 NUMBER = r"\d+"
 TIME = r"\d+|max"

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import unittest
 
 from ci.kernel_table import TestBed
-from ci.workers import CASE, MESSAGE, Workers, next_step
-from testbed.case import Case, On, runs_on
-from testbed.common import Failure, say
+from base.workers import CASE, MESSAGE, Workers, next_step
+from base.case import Case, On, runs_on
+from base.common import Failure, say
 
 HANGS = 60
 

@@ -4,7 +4,7 @@
 import io
 import unittest
 
-from measure.progress import Progress, clock, counted, spaced
+from base.progress import Progress, clock, counted, spaced
 
 
 class Screen(io.StringIO):

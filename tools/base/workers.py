@@ -14,8 +14,8 @@ import threading
 import time
 import traceback
 
-from testbed.case import Case, On
-from testbed.common import Failure, Unavailable, say
+from base.case import Case, On
+from base.common import Failure, Unavailable, say
 
 FORK = multiprocessing.get_context("fork")
 SECONDS_TO_END = 60		# for a worker that is told to stop

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import unittest
 
-from testbed.lines import Lines
+from base.lines import Lines
 
 
 class Heard(Lines):

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-from testbed.common import (HELD, PROGRESS_SECONDS, PROJECT, Failure, Unavailable, bound,
+from base.common import (HELD, PROGRESS_SECONDS, PROJECT, Failure, Unavailable, bound,
                             fit_for_kbuild, output_of, say)
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose

@@ -6,8 +6,8 @@ from pathlib import Path
 import re
 import subprocess
 
-from testbed.building import cache_root
-from testbed.common import PROJECT, Failure
+from base.building import cache_root
+from base.common import PROJECT, Failure
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
 OLDEST = (6, 19)		# the first with SMP in user-mode Linux

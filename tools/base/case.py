@@ -4,7 +4,7 @@
 import functools
 import re
 
-from testbed.common import Failure
+from base.common import Failure
 
 
 class Extent:

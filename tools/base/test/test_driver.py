@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.driver import Run, listed, marked_histograms, read_figures
+from base.driver import Run, listed, marked_histograms, read_figures
 
 
 class Figures(unittest.TestCase):

@@ -3,9 +3,9 @@
 
 from typing import NamedTuple
 
-from measure import parameters
-from testbed.common import MOST_CPUS
-from testbed.driver import COMPARATORS, OURS, PAPERS, STOCK_LOCKS
+from base import parameters
+from base.common import MOST_CPUS
+from base.driver import COMPARATORS, OURS, PAPERS, STOCK_LOCKS
 
 SIMULATED = "simulated"
 KERNELS = "kernels"

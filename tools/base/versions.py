@@ -3,7 +3,7 @@
 
 import re
 
-from testbed.common import INSTALLED, PROJECT
+from base.common import INSTALLED, PROJECT
 
 # (file, what stands around a version there). A file that is not there states none.
 PLACES = (
