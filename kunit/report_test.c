@@ -2,7 +2,7 @@
 /*
  * Reports of misuse: each lock that is misused is reported, and of many reports in a
  * short time some are left out. What is printed is in the kernel's log, which
- * tools/testbed/kunit.py reads: the case says there what is to be found.
+ * tools/guest/kunit.py reads: the case says there what is to be found.
  */
 #include "common.h"
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 
-from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
+from guest.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
                          libbpf_and_bpftool, tool, with_libraries)
 from base.building import cache_folder, cached, compiler_identity, digest
 from base.common import PROJECT, Unavailable, output_of

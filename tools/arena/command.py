@@ -24,10 +24,10 @@ import subprocess
 
 from arena.build import LOCKS, OURS, THEIRS, host_program
 from arena.runs import Speed, all_parts, run_all
-from testbed.bpf import TOOLS_ROW
+from guest.bpf import TOOLS_ROW
 from base.common import Failure, positive, print_columns, say
-from testbed.guest import QemuMachine, log_excerpt
-from testbed.kernels import BPF, built_kernel
+from guest.guest import QemuMachine, log_excerpt
+from guest.kernels import BPF, built_kernel
 from base.setup import setup
 
 PLACES = ("alone", "2 threads")

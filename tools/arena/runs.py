@@ -4,7 +4,7 @@
 import re
 
 from arena.build import LOCKS, OURS, kernels_test_of, program_of, programs
-from testbed.parts import Part, run_parts
+from guest.parts import Part, run_parts
 
 CPUS = 4
 TIMEOUT = 900

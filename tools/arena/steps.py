@@ -3,7 +3,7 @@
 
 from arena.build import OURS, release_off_x86
 from arena.runs import all_parts, run_all
-from ci.common import DEBIAN_6_12, DEBIAN_NEWEST, RQSPINLOCK, clean_guest
+from guest.cases import DEBIAN_6_12, DEBIAN_NEWEST, RQSPINLOCK, clean_guest
 from base.case import Case, On, runs_on
 
 # Of what a busy machine may keep from coming up: a CPU that has no core for 250 ms times out.

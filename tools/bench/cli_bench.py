@@ -14,7 +14,7 @@ from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
 from base.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on
 from base.common import PROJECT, Failure, cores, folder_can_be_written, must_not_be, say, wrapped
-from testbed.modules import user_sources
+from guest.modules import user_sources
 from base.setup import setup
 
 RESULTS = PROJECT / "results"

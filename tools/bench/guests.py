@@ -3,9 +3,9 @@
 
 from base.testbeds import TESTBEDS
 from base.common import say
-from testbed.guest import log_excerpt
+from guest.guest import log_excerpt
 from base.lines import Lines
-from testbed.stress import read_runs
+from measure.stress import read_runs
 
 LOST_GUESTS = 3			# then the other runs are given up
 

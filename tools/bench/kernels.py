@@ -8,18 +8,18 @@ CPUs and has all loads, one kernel after the other.
 
 from typing import Callable, NamedTuple, Optional
 
-from bench import others
+from guest import loads_of_others as others
 from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
-from bench.others import DEFAULT_LIMIT_MS, RoomyMachine
+from guest.loads_of_others import DEFAULT_LIMIT_MS, RoomyMachine
 from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from base.building import cache_folder, cached, compiler_identity, digest, run_logged
 from base.common import PROJECT, Unavailable, output_of
 from base.driver import LockType
-from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
-from testbed.hybrid import CHANGES, HYBRID, QEMU, STOCK, recipe_of
-from testbed.kernel_copy import built_copy
-from testbed.kernels import X86_64, Recipe
-from testbed.source import get_source
+from guest.guest import HUNG, QemuMachine, UserModeMachine, run_guest
+from guest.hybrid import CHANGES, HYBRID, QEMU, STOCK, recipe_of
+from guest.kernel_copy import built_copy
+from guest.kernels import X86_64, Recipe
+from guest.source import get_source
 
 LOADS = [PROJECT / "tools/bench/kernel" / name for name in ("loads.c", "work.c")]
 COUNTER = [PROJECT / "tools/bench/kernel/tsc.c"]

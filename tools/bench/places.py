@@ -5,15 +5,15 @@ from functools import partial
 
 from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
 from bench.kernels import KernelsPlace, named_sides
-from bench.others import PROGRAMS_ROW
+from guest.loads_of_others import PROGRAMS_ROW
 from bench.simulated import SimulatedPlace
 from base.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
 from base.common import Failure, guest_cpus
-from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
-from testbed.guest_cli import loaded
-from testbed.hybrid import CHANGES
-from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
-from testbed.stress import SPARE_SECONDS, lock_types, run_stress
+from guest.guest import CountingMachine, QemuMachine, UserModeMachine
+from guest.guest_cli import loaded
+from guest.hybrid import CHANGES
+from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
+from measure.stress import SPARE_SECONDS, lock_types, run_stress
 
 # What gets or builds the kernel of a guest, and the machine of that kernel.
 GUESTS = {

@@ -14,7 +14,7 @@ from simulate import program
 from base.building import digest
 from base.common import cores, ends_with_us
 from base.driver import BROKEN, LockType
-from testbed.stress import SPARE_SECONDS
+from measure.stress import SPARE_SECONDS
 
 LOOK_SECONDS = 0.25		# between two lines of progress, if nothing ends
 MOST_PROBLEMS = 3		# that are told of a group of runs

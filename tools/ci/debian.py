@@ -3,19 +3,19 @@
 
 import re
 
-from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
+from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
                        clean_guest, guest_report, stock_kernel, unload_case)
 from ci.stress import MIXED, alike, survives
 from base.case import Case, claim_cases, runs_on
-from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
+from module.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                                interrupted, left_behind, legitimate, needs)
 from base.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
-from testbed.guest import QemuMachine, TwoSockets
-from testbed.guest_cli import loaded
-from testbed.kernels import NEWEST, REAL_TIME
-from testbed.shapes import stock_runs
-from testbed.stress import Unseen, made_cases, read_runs, reloaded, run_case, run_stress, until_seen
-from testbed.tracing import cost_claims, traced_claims
+from guest.guest import QemuMachine, TwoSockets
+from guest.guest_cli import loaded
+from guest.kernels import NEWEST, REAL_TIME
+from module.shapes import stock_runs
+from measure.stress import Unseen, made_cases, read_runs, reloaded, run_case, run_stress, until_seen
+from module.tracing import cost_claims, traced_claims
 
 LIST_LOCKS = f"""
 echo @locks

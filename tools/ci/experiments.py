@@ -3,7 +3,7 @@
 
 import shutil
 
-from ci.common import USER_MODE
+from guest.cases import USER_MODE
 from base.building import run_logged
 from base.case import Case, extent, runs_on
 from base.common import BUILD, PROJECT

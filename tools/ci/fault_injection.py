@@ -8,13 +8,13 @@ after a report of one kind a kernel may have switched off the detector of anothe
 from concurrent.futures import ThreadPoolExecutor
 import re
 
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
+from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
                        RISCV64, RT, USER_MODE, guest_report)
 from base.case import Case, On, runs_on
 from base.common import BUILD, Unavailable, cores
-from testbed.complaints import complaints
-from testbed.guest import LEAK_SCAN, run_guest
-from testbed.modules import FAULTS, build_modules
+from guest.complaints import complaints
+from guest.guest import LEAK_SCAN, run_guest
+from guest.modules import FAULTS, build_modules
 
 # What the harness must find among the complaints, for each kind.
 KINDS = {

@@ -4,11 +4,11 @@
 import re
 import shutil
 
-from ci.common import USER_MODE, commanded, guest_kernel, guest_report, layout_cases, machine
+from guest.cases import USER_MODE, commanded, guest_kernel, guest_report, layout_cases, machine
 from base.case import Case, runs_on
 from base.common import BUILD
-from testbed.complaints import FIRST_PROCESS, WORDS, complaints, without_known
-from testbed.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
+from guest.complaints import FIRST_PROCESS, WORDS, complaints, without_known
+from guest.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
 
 # How reports begin, as the kernels say it that are served.
 REPORTS = """

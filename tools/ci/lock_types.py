@@ -7,14 +7,14 @@ import json
 import re
 import shutil
 
-from ci.common import STRESS_FOLDER, USER_MODE, guest_kernel
+from guest.cases import STRESS_FOLDER, USER_MODE, guest_kernel
 from ci.modules import RUNNING, answered_cases
 from base.building import run_logged
 from base.case import Case, done, extent, runs_on
 from base.common import BUILD, PROJECT
-from testbed.guest_cli import LOADED
-from testbed.modules import LOCK_TYPE, build_user, user_sources
-from testbed.stress import FILES as STRESS_FILES
+from guest.guest_cli import LOADED
+from guest.modules import LOCK_TYPE, build_user, user_sources
+from measure.stress import FILES as STRESS_FILES
 
 NAME = "ticket_timeout"
 # Modules that are the example but for this, and what the kernel log says of them.

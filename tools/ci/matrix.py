@@ -7,23 +7,23 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 
 import re
 
-from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
+from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
                        layout_cases, unload_case)
 from ci.stress import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
-from testbed.annotations import lacks_contention
+from module.annotation_checks import lacks_contention
 from base.building import disassembly
 from base.case import Case, On, runs_on
 from base.common import BUILD, Unavailable, guest_cpus
-from testbed.complaints import foreign_races, without_foreign_races
-from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
+from guest.complaints import foreign_races, without_foreign_races
+from module.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
 from base.driver import OURS, LockType
-from testbed.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
-from testbed.guest_cli import loaded
-from testbed.kernels import ARM64_TOOLS
-from testbed.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
-from testbed.shapes import stock_runs
-from testbed.stress import made_cases
+from guest.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
+from guest.guest_cli import loaded
+from guest.kernels import ARM64_TOOLS
+from guest.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
+from module.shapes import stock_runs
+from measure.stress import made_cases
 
 CPUS = max(2, guest_cpus())
 # Emulated or checked at each access, a guest is many times as slow on a busy machine:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the stress driver measures."""
 
-from ci.common import STRESS_FOLDER, USER_MODE, clean_guest, guest_modules, guest_report, machine
+from guest.cases import STRESS_FOLDER, USER_MODE, clean_guest, guest_modules, guest_report, machine
 from base.case import Case, runs_on
-from testbed.disturbed import needs
+from module.disturbed import needs
 from base.driver import HISTOGRAMS as OF_DRIVER
 from base.driver import OURS, Run
-from testbed.guest import run_guest
-from testbed.shapes import PLAIN
-from testbed.stress import FILES as STRESS_FILES
-from testbed.stress import Tables, Unseen, read_runs, until_seen
+from guest.guest import run_guest
+from module.shapes import PLAIN
+from measure.stress import FILES as STRESS_FILES
+from measure.stress import Tables, Unseen, read_runs, until_seen
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 TABLES = ("summary", "contenders", "histograms")		# the files of result/

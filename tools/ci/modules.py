@@ -4,16 +4,16 @@
 import re
 import shlex
 
-from ci.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
+from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
                        guest_kernel, guest_modules, guest_report, machine)
 from base.case import Case, On, done, runs_on
 from base.common import BUILD, PROJECT, Failure, answer_of
-from testbed.disturbed import REFUSED as REFUSED_DISTURBED
+from module.disturbed import REFUSED as REFUSED_DISTURBED
 from base.driver import read_figures
-from testbed.guest import UserModeMachine, run_guest
-from testbed.modules import EXAMPLE, build_modules, build_user
-from testbed.shapes import PLAIN, REFUSED
-from testbed.stress import FILES as STRESS_FILES
+from guest.guest import UserModeMachine, run_guest
+from guest.modules import EXAMPLE, build_modules, build_user
+from module.shapes import PLAIN, REFUSED
+from measure.stress import FILES as STRESS_FILES
 
 
 @runs_on(USER_MODE, "modules")

@@ -3,10 +3,10 @@
 
 import re
 
-from ci.common import DEBIAN_6_12, USER_MODE, guest_report
+from guest.cases import DEBIAN_6_12, USER_MODE, guest_report
 from ci.fault_injection import provoke
 from base.case import Case, On, runs_on
-from testbed.modules import FAULTS, build_modules
+from guest.modules import FAULTS, build_modules
 
 REPORT = re.compile(
     r"nbqlock: BUG: (?P<what>[^:]*): (?P<lock>\w+)(?:\+0x\w+/0x\w+)?(?: \[nbq_faults\])?"

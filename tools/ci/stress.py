@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Locks under load: the stress driver in the daily kernel."""
 
-from ci.common import USER_MODE, clean_guest, guest_modules, machine
+from guest.cases import USER_MODE, clean_guest, guest_modules, machine
 from base.case import Case, extent, runs_on
 from base.common import guest_cpus
-from testbed.disturbed import (INTERRUPTS, LONG, SHORT, SOAK_CPUS, above_own_cpu, at_once,
+from module.disturbed import (INTERRUPTS, LONG, SHORT, SOAK_CPUS, above_own_cpu, at_once,
                                goes_unnoticed, guest_runs, soak_runs)
-from testbed.disturbed import GUESTS as DISTURBED_GUESTS
+from module.disturbed import GUESTS as DISTURBED_GUESTS
 from base.driver import BROKEN, COMPARATORS, OURS, Run
-from testbed.shapes import (FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun, broken_run,
+from module.shapes import (FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun, broken_run,
                             logged_parameters, shape_runs)
-from testbed.shapes import CPUS as SHAPE_CPUS
-from testbed.stress import Unseen, lock_types, made_cases
+from module.shapes import CPUS as SHAPE_CPUS
+from measure.stress import Unseen, lock_types, made_cases
 
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The KUnit suites."""
 
-from ci.kernel_table import TestBed
+from guest.kernel_table import TestBed
 from base.case import Case, once, runs_on
-from testbed.guest import LAYOUTS
-from testbed.kernel_copy import built_copy
-from testbed.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in
+from guest.guest import LAYOUTS
+from guest.kernel_copy import built_copy
+from guest.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in
 
 # The daily kernel with the detectors that cost little, and that for one CPU.
 WITH_LOCKDEP = TestBed("user-mode, lockdep", once(lambda: built_copy(MULTIPROCESSOR)))

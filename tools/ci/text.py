@@ -5,20 +5,20 @@ import re
 import subprocess
 
 from ci import layers
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
+from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
                        RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel, stock_kernel)
 from ci.kept import kept_results, papers_disagree
 from ci.names import all_wrong
 from ci.pictures import kept_figures
-from testbed.annotations import analysed_modules, context_analysis, ignored_results
+from module.annotation_checks import analysed_modules, context_analysis, ignored_results
 from base.case import Case, On, claim_cases, runs_on
 from base.common import BUILD, PROJECT, Unavailable, answer_of
-from testbed.documentation import broken_links, build_html, long_first_screen, lost_fences
-from testbed.guards import guard_claims
-from testbed.interface import differences
-from testbed.mmiowb import mmiowb_claims
-from testbed.modules import build_modules, checked_build
-from testbed.programs import new_sparse
+from ship.documentation import broken_links, build_html, long_first_screen, lost_fences
+from module.guards import guard_claims
+from ship.interface import differences
+from module.mmiowb import mmiowb_claims
+from guest.modules import build_modules, checked_build
+from guest.programs import new_sparse
 from base.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",

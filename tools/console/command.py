@@ -22,8 +22,8 @@ from bench import exceeding
 from bench.figure import STYLES
 from console.stall import CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun, kernel_of
 from base.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
-from testbed.guest import log_excerpt
-from testbed.kernels import HVC
+from guest.guest import log_excerpt
+from guest.kernels import HVC
 from base.setup import setup
 
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn

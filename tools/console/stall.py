@@ -19,13 +19,13 @@ import threading
 import time
 
 from base.common import PROJECT, Failure
-from testbed.complaints import complaints
+from guest.complaints import complaints
 from base.driver import read_figures
-from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
-from testbed.kernel_copy import built_copy
-from testbed.kernels import HVC
+from guest.guest import MOST_STARTS, UserModeMachine, run_guest
+from guest.kernel_copy import built_copy
+from guest.kernels import HVC
 from base.lines import Lines
-from testbed.programs import static_program
+from guest.programs import static_program
 from console.vhost import Console
 
 SIDES = ("stock", "nbqlock")	# the kernel's own, and ours

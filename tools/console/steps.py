@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The virtio console with an nbq_spin: what its interrupts do while the device stalls."""
 
-from ci.common import clean_guest
-from ci.kernel_table import TestBed
+from guest.cases import clean_guest
+from guest.kernel_table import TestBed
 from console.stall import INPUTS, SIDES, OrderRun, kernel_of
 from base.case import Case, once, runs_on
 

@@ -10,9 +10,9 @@ which one of them is not there is refused.
 import re
 
 from base.common import PROJECT, Failure
-from testbed.kernel_tests import LockTorture, edited
-from testbed.modules import build_user
-from testbed.parts import run_parts
+from guest.kernel_tests import LockTorture, edited
+from guest.modules import build_user
+from guest.parts import run_parts
 
 FOLDER = PROJECT / "tools/locktorture/module"
 ADAPT = "tools/locktorture/runs.py"		# if a source of the kernel has changed

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's own torture test over the locks of nbqlock."""
 
-from ci.common import DEBUG, RT, USER_MODE, clean_guest, guest_report
+from guest.cases import DEBUG, RT, USER_MODE, clean_guest, guest_report
 from locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, torture_all, torture_modules
 from base.case import Case, On, extent, runs_on
-from testbed.kernel_tests import BUSTED
+from guest.kernel_tests import BUSTED
 
 SHORT, MEDIUM, LONG = 1, 4, 9
 # Timed operations below others of their kind, and plain ones.

@@ -23,7 +23,7 @@ from base.setup import setup
 if not INSTALLED:
     from bench import distribution, gnuplot, plot
     from bench.places import needs, place_on
-    from testbed.modules import user_sources
+    from guest.modules import user_sources
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
 WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}

@@ -7,7 +7,7 @@ from moving.attempts import CLASSES, counts, find_sites
 from moving.drivers import Driver, try_drivers
 from base.case import Case
 from base.common import PROJECT, Failure
-from testbed.source import get_source
+from guest.source import get_source
 
 PAGE = PROJECT / "Documentation/moving.rst"
 # A row of its table: driver, lock, sites, lines left.

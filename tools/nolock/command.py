@@ -21,8 +21,8 @@ from statistics import median
 
 from nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 from base.common import MOST_CPUS, guest_cpus, positive, print_columns, say
-from testbed.guest import log_excerpt
-from testbed.hybrid import CHANGES, QEMU, UML, recipe_of
+from guest.guest import log_excerpt
+from guest.hybrid import CHANGES, QEMU, UML, recipe_of
 from base.setup import setup
 
 HEAD = ("", "attempts in", "attempts", "failed, of a million", "99.9 % within", "longest",

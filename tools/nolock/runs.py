@@ -2,7 +2,7 @@
 """Allocations that may not wait, on a kernel that lets them wait for microseconds, and on another.
 
 alloc_pages_nolock() and kmalloc_nolock() may be called in any context and attempt the locks of the
-allocators once. Where all spinlocks are the hybrid (tools/whole_kernel/port), they attempt them
+allocators once. Where all spinlocks are the hybrid (tools/guest/port), they attempt them
 with a patience, vm.nolock_patience_us. tools/nolock/load has them attempted in tasks, in hard
 interrupts, in NMIs where there are any, and above the holder of zone->lock.
 """
@@ -10,11 +10,11 @@ interrupts, in NMIs where there are any, and above the holder of zone->lock.
 import re
 
 from base.common import PROJECT
-from testbed.hybrid import HYBRID, STOCK, UML, machine_of
-from testbed.kernel_tests import Boot, Suites
-from testbed.kunit import ENABLED
-from testbed.modules import build_apart
-from testbed.parts import Part
+from guest.hybrid import HYBRID, STOCK, UML, machine_of
+from guest.kernel_tests import Boot, Suites
+from guest.kunit import ENABLED
+from guest.modules import build_apart
+from guest.parts import Part
 
 FOLDER = PROJECT / "tools/nolock/load"
 MORE = ("nolock",)		# of configurations

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Allocations that may not wait, on a kernel whose locks let them."""
 
-from ci.common import guest_report
-from ci.kernel_table import TestBed
+from guest.cases import guest_report
+from guest.kernel_table import TestBed
 from nolock.runs import (CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot, SlubSuite,
                          machine)
 from base.case import Case, On, once, runs_on
-from testbed.hybrid import HYBRID, QEMU, STOCK, UML
+from guest.hybrid import HYBRID, QEMU, STOCK, UML
 
 NAME = "nolock"
 CPUS = 4

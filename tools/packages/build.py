@@ -10,9 +10,9 @@ import tarfile
 from base.building import run_logged
 from base.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, folder_can_be_written,
                             output_of)
-from testbed.modules import EXAMPLE
+from guest.modules import EXAMPLE
 from base.setup import setup
-from testbed.source import get_source
+from guest.source import get_source
 from base.versions import set_version, version
 
 FOLDER = BUILD / "deb"

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from ci.common import CLANG, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, USER_MODE
+from guest.cases import CLANG, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, USER_MODE
 from packages.build import SYSTEM_PATH, copy_project, empty
 from packages.steps import HEADER_NAMES, WANTED, unlike
 from base.building import compiler_environment, compiler_for_make

@@ -3,7 +3,7 @@
 
 import re
 
-from ci.common import guest_report
+from guest.cases import guest_report
 from base.case import Case
 from top.events import PREFIX
 

@@ -11,12 +11,12 @@ import shutil
 import subprocess
 import time
 
-from ci.common import clean_guest
+from guest.cases import clean_guest
 from base.building import kill_group
 from base.case import done
 from base.common import Failure, Unavailable, ends_with_us
 from base.dialogue import await_text
-from testbed.systems import DiskMachine
+from guest.systems import DiskMachine
 
 FIRMWARE = Path("/usr/share/OVMF")
 CODE, VARIABLES = FIRMWARE / "OVMF_CODE_4M.secboot.fd", FIRMWARE / "OVMF_VARS_4M.ms.fd"

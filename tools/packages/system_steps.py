@@ -5,15 +5,15 @@ import contextlib
 import re
 import shutil
 
-from ci.common import clean_guest, guest_report
-from ci.kernel_table import TestBed
+from guest.cases import clean_guest, guest_report
+from guest.kernel_table import TestBed
 from packages import installed_top, secure_boot
 from packages.build import build_consumer, build_packages, copy_project, field
 from packages.other_steps import build_rpms
 from base.case import Case, On, done
 from base.common import BUILD
-from testbed.guest import run_guest
-from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system, remove_system,
+from guest.guest import run_guest
+from guest.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system, remove_system,
                              write_disk)
 from base.versions import version
 from tutorial.page import PAGE, commands, shown_of

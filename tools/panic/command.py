@@ -18,8 +18,8 @@ import tempfile
 
 from panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
 from base.common import columns, positive, say, terminal_columns
-from testbed.guest import log_excerpt
-from testbed.kernels import debian_row
+from guest.guest import log_excerpt
+from guest.kernels import debian_row
 from base.setup import setup
 
 

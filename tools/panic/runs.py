@@ -15,10 +15,10 @@ import socket
 import struct
 
 from base.common import PROJECT, Failure
-from testbed.complaints import complaints
-from testbed.guest import LOGS, QemuMachine, log_excerpt, run_guest
-from testbed.kernels import debian_kernel
-from testbed.modules import build_user, user_sources
+from guest.complaints import complaints
+from guest.guest import LOGS, QemuMachine, log_excerpt, run_guest
+from guest.kernels import debian_kernel
+from guest.modules import build_user, user_sources
 
 FOLDER = PROJECT / "tools/panic/load"
 SERIES = "6.12"

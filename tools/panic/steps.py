@@ -3,7 +3,7 @@
 
 import tempfile
 
-from ci.common import DEBIAN_6_12
+from guest.cases import DEBIAN_6_12
 from panic.command import table
 from panic.runs import SKIP, TAKEOVER, WHOLE, Panics, delays
 from base.case import Case, runs_on

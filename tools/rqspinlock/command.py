@@ -19,9 +19,9 @@ import argparse
 
 from rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, row_of, run_all
 from rqspinlock.table import table
-from testbed.bpf import TOOLS_ROW
+from guest.bpf import TOOLS_ROW
 from base.common import positive, say
-from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
+from guest.guest import QemuMachine, UserModeMachine, log_excerpt
 from base.setup import setup
 
 

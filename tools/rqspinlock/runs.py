@@ -15,16 +15,16 @@ import functools
 import re
 
 from rqspinlock.selftest import selftest
-from testbed.bpf import BTF
+from guest.bpf import BTF
 from base.common import PROJECT, Failure
-from testbed.complaints import complaints
-from testbed.guest import HUNG
-from testbed.kernel_copy import built_copy
-from testbed.kernel_tests import edited
-from testbed.kernels import BPF, GUEST, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
-from testbed.modules import build_apart
-from testbed.parts import Part, run_parts
-from testbed.programs import static_program
+from guest.complaints import complaints
+from guest.guest import HUNG
+from guest.kernel_copy import built_copy
+from guest.kernel_tests import edited
+from guest.kernels import BPF, GUEST, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
+from guest.modules import build_apart
+from guest.parts import Part, run_parts
+from guest.programs import static_program
 
 FOLDER = PROJECT / "tools/rqspinlock/load"
 KERNEL_TEST = "tools/testing/selftests/bpf/test_kmods/bpf_test_rqspinlock.c"

@@ -8,7 +8,7 @@ selftests, of which there are thousands.
 
 import re
 
-from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf, tool,
+from guest.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf, tool,
                          with_libraries)
 from base.building import cache_folder, cached, compiler_identity, digest
 from base.common import PROJECT, Failure, Unavailable, output_of

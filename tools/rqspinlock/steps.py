@@ -3,11 +3,11 @@
 
 import re
 
-from ci.common import RQSPINLOCK, clean_guest
-from ci.kernel_table import TestBed
+from guest.cases import RQSPINLOCK, clean_guest
+from guest.kernel_table import TestBed
 from rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, kernels, run_all
 from base.case import Case, On, extent, once, runs_on
-from testbed.guest import QemuMachine
+from guest.guest import QemuMachine
 
 REPLACED = TestBed("user-mode, the hybrid as rqspinlock", once(lambda: kernels("nbqlock")))
 REPLACED_X86_64 = TestBed("x86-64, the hybrid as rqspinlock",

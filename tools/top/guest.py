@@ -14,11 +14,11 @@ from base.parameters import DRIVER, SIMULATION
 from base.testbeds import TESTBEDS
 from base.common import Failure, guest_cpus, say
 from base.driver import Run
-from testbed.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
-from testbed.guest_cli import loaded
-from testbed.kernels import TRACE, built_kernel, debian_kernel, debian_row
+from guest.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
+from guest.guest_cli import loaded
+from guest.kernels import TRACE, built_kernel, debian_kernel, debian_row
 from base.setup import setup
-from testbed.stress import FILES, read_runs
+from measure.stress import FILES, read_runs
 from top.counts import Parts
 from top.events import guest_start
 from top.screen import Quit, new_screen

@@ -5,14 +5,15 @@ from collections import Counter
 import errno
 import re
 
-from ci.common import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
-from ci.kernel_table import TestBed
-from testbed import kernels, perf
+from guest.cases import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
+from guest.kernel_table import TestBed
+from guest import kernels
+from top import perf
 from base.case import Case, On, runs_on
 from base.driver import Run
-from testbed.guest import QemuMachine, UserModeMachine, run_guest
-from testbed.guest_cli import loaded
-from testbed.stress import FILES, Unseen, read_runs, until_seen
+from guest.guest import QemuMachine, UserModeMachine, run_guest
+from guest.guest_cli import loaded
+from measure.stress import FILES, Unseen, read_runs, until_seen
 from top.counts import SYMBOL, Parts, Sample, counter_for, histograms
 from top.events import PREFIX, guest_start
 from top.view import View

@@ -10,11 +10,11 @@ import re
 import shlex
 import subprocess
 
-from testbed import guest_cli
+from guest import guest_cli
 from base.common import PROJECT, Failure
-from testbed.guest import QemuMachine, UserModeMachine
-from testbed.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
-from testbed.modules import TUTORIAL
+from guest.guest import QemuMachine, UserModeMachine
+from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
+from guest.modules import TUTORIAL
 from base.setup import setup
 
 PAGE = PROJECT / "Documentation/tutorial.rst"

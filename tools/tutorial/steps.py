@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The tutorial: its commands are run, its page shows what they print."""
 
-from ci.common import DEBIAN_6_12, USER_MODE, clean_guest, guest_report
+from guest.cases import DEBIAN_6_12, USER_MODE, clean_guest, guest_report
 from base.case import Case, On, runs_on
 from tutorial.page import PAGE, Typed, breaks_a_promise, commands, is_as_shown, tracked, unread
 

@@ -12,11 +12,11 @@ import shutil
 from base.building import (cache_folder, compiled_files, compiler_environment,
                               compiler_identity, digest, locked, run_logged)
 from base.common import BUILD, Failure, cores, say
-from testbed.guest import UserModeMachine
-from testbed.kernel_copy import make_shadow
-from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host
-from testbed.modules import set_files
-from testbed.parts import run_parts
+from guest.guest import UserModeMachine
+from guest.kernel_copy import make_shadow
+from guest.kernels import Kernel, Recipe, configure, errors_in, require_um_host
+from guest.modules import set_files
+from guest.parts import run_parts
 from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied

@@ -49,7 +49,7 @@ LEFTOVERS = re.compile(
 CODE = "kernel/locking/nbqlock"
 SUITES = f"{CODE}/tests"
 TEXTS = "tools/upstream/texts"
-PORT = "tools/whole_kernel/port"	# of a kernel all of whose spinlocks are the hybrid
+PORT = "tools/guest/port"	# of a kernel all of whose spinlocks are the hybrid
 
 
 class Made:

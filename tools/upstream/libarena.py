@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from testbed.bpf import SELFTESTS
+from guest.bpf import SELFTESTS
 from base.building import locked
 from base.common import BUILD, PROJECT, Failure
-from testbed.source import get_source
+from guest.source import get_source
 from upstream.patches import Author, format_patches
 from upstream.series import TEXTS, Series, Tree
 

@@ -6,9 +6,9 @@ import subprocess
 
 from base.building import cache_folder, cached, digest, file_hash, locked
 from base.common import BUILD, PROJECT, Failure, answer_of
-from testbed.kernel_copy import hunks_of, patched
-from testbed.kernel_tests import with_lines
-from testbed.source import get_source
+from guest.kernel_copy import hunks_of, patched
+from guest.kernel_tests import with_lines
+from guest.source import get_source
 from upstream import layout
 from upstream.patches import Author, format_patches
 

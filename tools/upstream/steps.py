@@ -5,15 +5,15 @@ import re
 import subprocess
 import tempfile
 
-from ci.common import guest_report
-from ci.kernel_table import TestBed
+from guest.cases import guest_report
+from guest.kernel_table import TestBed
 from locktorture.runs import NO_TIMEOUT
 from base.case import Case, once, runs_on
 from base.common import BUILD, PROJECT, Failure
-from testbed.guest import UserModeMachine
-from testbed.kernel_tests import Boot, KernelLock, ShellLoad, Suites
-from testbed.kunit import run_built_in
-from testbed.source import get_source
+from guest.guest import UserModeMachine
+from guest.kernel_tests import Boot, KernelLock, ShellLoad, Suites
+from guest.kunit import run_built_in
+from guest.source import get_source
 from upstream.build import SPINLOCKS, SUITES, Build
 from upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
 from upstream.patches import am_commands, applied, typed

@@ -6,7 +6,7 @@ import subprocess
 
 from base.case import Case, extent
 from base.common import PROJECT
-from testbed.herd import kernel_model
+from verification.litmus.herd import kernel_model
 from verification.litmus.accesses import accesses
 from verification.litmus.table import ordering_complaints
 

@@ -15,9 +15,9 @@ import argparse
 import sys
 
 from base.common import MOST_CPUS, positive, print_columns, say
-from testbed.guest import log_excerpt
-from testbed.hybrid import CHANGES, HYBRID, QEMU, STOCK, UML, machine_of, recipe_of
-from testbed.kernel_tests import Boot
+from guest.guest import log_excerpt
+from guest.hybrid import CHANGES, HYBRID, QEMU, STOCK, UML, machine_of, recipe_of
+from guest.kernel_tests import Boot
 from base.setup import setup
 from whole_kernel.debian import DebianRecipe, debian_kernel
 from whole_kernel.debian_boot import DebianBoot

@@ -3,8 +3,8 @@
 
 import re
 
-from bench import others
-from testbed.parts import Part
+from guest import loads_of_others as others
+from guest.parts import Part
 
 CLASSES = tuple(others.STRESSORS)
 SECONDS = 1			# of each stressor

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from base.building import compiler_environment, run_logged
 from base.common import PROJECT
-from testbed.hybrid import CHANGES, HYBRID, QEMU, recipe_of
-from testbed.kernel_copy import changed_files, make_shadow
-from testbed.source import get_source
+from guest.hybrid import CHANGES, HYBRID, QEMU, recipe_of
+from guest.kernel_copy import changed_files, make_shadow
+from guest.source import get_source
 
 CPUS = "arch/x86/Kconfig"	# where the most CPUs stand
 MOST_CPUS = 8192

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel all of whose spinlocks are the hybrid (tools/whole_kernel/port), put to the test.
+"""A kernel all of whose spinlocks are the hybrid (tools/guest/port), put to the test.
 
 One boot runs all parts: the kernel's KUnit suites, its torture tests of locks and of RCU, the test
 of rhashtable, a load of shells. Each is judged by its part of the kernel log or by its exit status,
@@ -10,11 +10,11 @@ configuration with the kernel's own spinlock is the other side.
 import re
 
 from base.common import PROJECT
-from testbed.guest import run_guest
-from testbed.hybrid import HYBRID, QEMU, UML, machine_of
-from testbed.kernel_copy import patched
-from testbed.kernel_tests import KernelLock, RcuTorture, Rhashtable, ShellLoad, Suites
-from testbed.parts import Part
+from guest.guest import run_guest
+from guest.hybrid import HYBRID, QEMU, UML, machine_of
+from guest.kernel_copy import patched
+from guest.kernel_tests import KernelLock, RcuTorture, Rhashtable, ShellLoad, Suites
+from guest.parts import Part
 
 CPUS = {UML: (1, 2, 4, 8), QEMU: (1, 2, 4)}
 TORTURED = ("spin_lock", "spin_lock_irq", "raw_spin_lock", "raw_spin_lock_irq", "rw_lock",

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from bench import metrics, others, scenario_file
+from bench import metrics, scenario_file
+from guest import loads_of_others as others
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
-from bench.others import RoomyMachine
-from ci.common import guest_report
-from ci.kernel_table import TestBed
+from guest.loads_of_others import RoomyMachine
+from guest.cases import guest_report
+from guest.kernel_table import TestBed
 from measure import runner
 from base.progress import Progress
 from base.testbeds import KERNELS_OTHERS
 from base.case import Case, On, once, runs_on
 from base.common import PROJECT
-from testbed.hybrid import HYBRID, QEMU, STOCK, UML, machine_of
-from testbed.kernel_copy import patched
-from testbed.kernel_tests import BANGS, BUSTED, Boot, KernelLock
+from guest.hybrid import HYBRID, QEMU, STOCK, UML, machine_of
+from guest.kernel_copy import patched
+from guest.kernel_tests import BANGS, BUSTED, Boot, KernelLock
 from whole_kernel.debian import debian_kernel
 from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.others import CLASSES, Programs, StressClass, lost
@@ -43,7 +44,7 @@ def debian(side):
 
 
 USER_MODE = TestBed("user-mode, on the hybrid", lambda: hybrid().kernel)
-MORE = ("others",)		# a configuration of tools/testbed/config
+MORE = ("others",)		# a configuration of tools/guest/config
 UNDER_OTHERS = TestBed("user-mode, on the hybrid, more of it",
                        lambda: machine_of(HYBRID, more=MORE).kernel)
 LOCKDEP = TestBed("user-mode, on the hybrid, lockdep", lambda: hybrid(UML, True).kernel)

@@ -12,7 +12,7 @@ import time
 from types import SimpleNamespace
 import unittest
 
-from ci.kernel_table import TestBed
+from guest.kernel_table import TestBed
 from base.workers import CASE, MESSAGE, Workers, next_step
 from base.case import Case, On, runs_on
 from base.common import Failure, say

@@ -17,7 +17,7 @@ from base.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
 from bench.test.synthetic import changed_by, result_of
 from bench.test.test_report import Reports
 from base.driver import read_figures
-from testbed.guest import HUNG
+from guest.guest import HUNG
 
 KERNEL = scenario_file.SCENARIOS / "kernel.ini"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Right and wrong uses of the locks, for the compilers' own checks
- * (tools/testbed/annotations.py). Nothing here is ever run.
+ * (tools/module/annotation_checks.py). Nothing here is ever run.
  *
  * A check must report something in each function whose name begins with what it
  * looks for, and nothing in any other:

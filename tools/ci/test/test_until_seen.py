@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import unittest
 
 from ci.stress import survives
-from testbed.disturbed import ENOUGH, at_once
-from testbed.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
+from module.disturbed import ENOUGH, at_once
+from module.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
                             ends_deadlocks_early, gives_up, shaped, tries_again)
 from base.driver import Run
-from testbed.stress import LONGER, ROUNDS, Unseen, until_seen
+from measure.stress import LONGER, ROUNDS, Unseen, until_seen
 
 MS = 1000000
 

@@ -5,7 +5,7 @@ import unittest
 
 from locktorture.runs import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
 from base.common import Failure
-from testbed.kernel_tests import edited
+from guest.kernel_tests import edited
 from base.test import InFolder
 
 SOURCE = """\

@@ -9,7 +9,7 @@ from packages.system_steps import built_by_dkms, next_version
 from packages import build
 from base.common import Failure
 from base.test import InFolder
-from testbed.systems import KEPT, module_name
+from guest.systems import KEPT, module_name
 
 
 class SourcesTest(InFolder):

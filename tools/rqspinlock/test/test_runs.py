@@ -6,7 +6,7 @@ import unittest
 from rqspinlock.runs import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
 from base.common import Failure
-from testbed.kernel_tests import edited
+from guest.kernel_tests import edited
 from base.test import InFolder
 
 SOURCE = """\

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import unittest
 
 from base.common import PROJECT, Failure
-from testbed.kernel_copy import hunks_of
+from guest.kernel_copy import hunks_of
 from upstream import layout
 from upstream.patches import Author, am_commands, applied, format_patches, typed
 from upstream.series import Tree

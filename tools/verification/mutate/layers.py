@@ -9,8 +9,8 @@ import math
 import shutil
 
 from base.common import PROJECT, Failure
-from testbed.herd import kernel_model
-from testbed.kernels import MUTANTS, built_kernel
+from verification.litmus.herd import kernel_model
+from guest.kernels import MUTANTS, built_kernel
 from verification.litmus.litmus_test import litmus_tests
 from verification.litmus.variants import Code, Variant, run_variant, shipped
 from verification.mutate.edits import SOURCE

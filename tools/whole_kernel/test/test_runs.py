@@ -4,10 +4,10 @@
 import unittest
 
 from base.common import PROJECT
-from testbed.complaints import complaints
-from testbed.kernel_copy import patched
-from testbed.kernel_tests import BANGS, PROVOKED, Boot, KernelLock, Rhashtable, Suites
-from testbed.parts import BEGIN, END
+from guest.complaints import complaints
+from guest.kernel_copy import patched
+from guest.kernel_tests import BANGS, PROVOKED, Boot, KernelLock, Rhashtable, Suites
+from guest.parts import BEGIN, END
 from whole_kernel.others import StressClass, lost
 from whole_kernel.refusals import Choice, wrong_with
 
