@@ -32,7 +32,7 @@ HOST = {HOST_BUSY: NUMBER}
 # Of a run that is measured.
 MEASURED = {**DRIVER, **HOST}
 
-# Of a load for a whole kernel (tools/bench/kernel/loads.c), whose workers are its threads.
+# Of a load for a whole kernel (tools/measure/bench/kernel/loads.c), whose workers are its threads.
 LOADS = ("fork", "open", "dup", "create", "flock", "mmap", "signals", "pipes", "hackbench",
          "shell")
 LOADED = {"load": "|".join(LOADS), "threads": NUMBER, "duration_ms": NUMBER, "passes": NUMBER,

@@ -9,7 +9,7 @@ from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_R
                        RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel, stock_kernel)
 from ci.kept import kept_results, papers_disagree
 from ci.names import all_wrong
-from ci.pictures import kept_figures
+from measure.bench.readable import kept_figures
 from module.annotation_checks import analysed_modules, context_analysis, ignored_results
 from base.case import Case, On, claim_cases, runs_on
 from base.common import BUILD, PROJECT, Unavailable, answer_of
@@ -25,7 +25,7 @@ KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/st
                   "Documentation/tutorial", "tools/ci/faults", "tools/console/load",
                   "tools/locktorture/module", "tools/nolock/load", "tools/rqspinlock/load")
 HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
-                "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
+                "tools/verification/weak_memory", "tools/simulate", "tools/measure/bench/kernel")
 
 BPF_FOLDERS = ("nbqlock/bpf", "tools/arena/load", "Documentation/arena-example")
 

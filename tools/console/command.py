@@ -18,8 +18,8 @@ Documentation/stalled-console.rst has the results.
 import argparse
 from pathlib import Path
 
-from bench import exceeding
-from bench.figure import STYLES
+from measure.bench import exceeding
+from measure.bench.figure import STYLES
 from console.stall import CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun, kernel_of
 from base.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
 from guest.guest import log_excerpt

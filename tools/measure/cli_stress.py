@@ -21,8 +21,8 @@ from base.driver import HISTOGRAMS, OURS
 from base.setup import setup
 
 if not INSTALLED:
-    from bench import distribution, gnuplot, plot
-    from bench.places import needs, place_on
+    from measure.bench import distribution, gnuplot, plot
+    from measure.bench.places import needs, place_on
     from guest.modules import user_sources
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")

@@ -102,7 +102,7 @@ class Job:
 
     def make_on_busy_host(self, busy, runs, cpus, progress, result):
         # No scenario of an installed nbq asks for it.
-        from bench.host_busy import BusyHost	# pylint: disable=import-outside-toplevel
+        from measure.bench.host_busy import BusyHost	# pylint: disable=import-outside-toplevel
         with BusyHost(busy) as host:
             try:
                 result.problems += self.place.make(runs, cpus, progress)

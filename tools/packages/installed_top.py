@@ -5,7 +5,7 @@ import re
 
 from guest.cases import guest_report
 from base.case import Case
-from top.events import PREFIX
+from measure.top.events import PREFIX
 
 SIGNALS = ("INT", "TERM", "HUP")
 # A killer awaits the instance, whose name has the process; nbq top is in the foreground,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from bench import metrics, scenario_file
+from measure.bench import metrics, scenario_file
 from guest import loads_of_others as others
-from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
+from measure.bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from guest.loads_of_others import RoomyMachine
 from guest.cases import guest_report
 from guest.kernel_table import TestBed

@@ -34,7 +34,7 @@ RIGHT = """
 ``tools/check docs``, ``tools/nbq compare --relative-to raw_spinlock theirs.json ours.json``,
 ``tools/nbq guest --cpus 2 -- cat /proc/cmdline --fast``, ``tools/nbq kernel kunit 'nbq_d*'``,
 ``nbq_spin_lock_timeout()``, ``nbq_X_destroy()``, ``nbq_clh_*``, ``mokutil --fast``, ``--wide``,
-``raw_spinlock_t``, ``tools/testing/selftests/bpf``, ``tools/bench/scenarios``::
+``raw_spinlock_t``, ``tools/testing/selftests/bpf``, ``tools/measure/bench/scenarios``::
 
     sudo tools/nbq top --interval 5 --count 3 >top.txt
     tools/nbq stress --here --json here.json     into a file

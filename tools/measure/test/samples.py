@@ -8,7 +8,7 @@ from pathlib import Path
 import tempfile
 
 from measure import results
-from bench import scenario_file
+from measure.bench import scenario_file
 from measure import scenario as scenarios
 from measure.runner import PlannedRun
 from base.driver import LockType

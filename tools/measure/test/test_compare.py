@@ -6,7 +6,7 @@ import unittest
 
 from measure import cli_compare, compare, results
 from measure.test.samples import Folders, captured, options_of, scenario_result
-from bench.test.synthetic import MACHINE, folder_of
+from measure.bench.test.synthetic import MACHINE, folder_of
 from base.common import Failure
 
 

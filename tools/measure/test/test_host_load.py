@@ -7,7 +7,7 @@ import re
 import unittest
 from unittest import mock
 
-from bench import cli_bench, report_head
+from measure.bench import cli_bench, report_head
 from measure import cli_stress, compare, results, runner
 from measure.host_load import AT_START, HostLoad, is_busy, warning
 from base.progress import Progress

@@ -7,7 +7,7 @@ import json
 import unittest
 from unittest import mock
 
-from bench import result_folder
+from measure.bench import result_folder
 from base import hardware
 from measure import results
 from measure.test.samples import Folders, record, scenario_result

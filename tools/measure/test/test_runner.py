@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import guests, host_busy, places
+from measure.bench import guests, host_busy, places
 from measure import runner
 from base.progress import Progress
 from measure.test.samples import Folders, NoPlace, planned, pretend_pass
