@@ -29,7 +29,7 @@ $(KDIR)/Makefile:
 clean:
 	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
 	rm -rf build .checkpatch-camelcase.*
-	@if [ -e tools/verification/host/Makefile ]; then $(MAKE) -C tools/verification/host clean; fi
+	@if [ -e tools/host/programs/Makefile ]; then $(MAKE) -C tools/host/programs clean; fi
 
 run:
 	@tools/nbq stress $(STRESS_OPTIONS)
@@ -47,7 +47,7 @@ verify:
 	@tools/nbq verify
 
 mutate:
-	@$(if $(MUTATE_OPTIONS),tools/setup python -- tools/verification/mutate/mutate \
+	@$(if $(MUTATE_OPTIONS),tools/setup python -- tools/host/mutate/mutate \
 		$(MUTATE_OPTIONS),tools/nbq verify mutants)
 
 docs:
@@ -82,7 +82,7 @@ help:
 	@echo '                      in build/verification; see also tools/nbq verify --help'
 	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
 	@echo '                      for that report, too'
-	@echo '  MUTATE_OPTIONS=...  ... with options of tools/verification/mutate/mutate: --changed'
+	@echo '  MUTATE_OPTIONS=...  ... with options of tools/host/mutate/mutate: --changed'
 	@echo 'make docs             build the documentation as HTML: build/docs/html/index.html'
 	@echo 'make series           write patches that add the hybrid to a kernel tree: build/series'
 	@echo '  KSRC=FOLDER         ... for that tree'

@@ -12,8 +12,8 @@ import tempfile
 
 from base.c_text import without_comments
 
-LAYERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example", "tools/shim",
-          "tools/verification/host", "tools/verification/explore", "tools/simulate")
+LAYERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example", "tools/host/shim",
+          "tools/host/programs", "tools/host/explore", "tools/host/simulate")
 PUBLIC_HEADERS = {"nbqlock.h", "types.h", "counters.h", "stress.h"}
 # Parts of nbqlock.h, one for each lock.
 LOCK_HEADERS = {"spin.h", "clh.h", "mcs.h", "swap.h"}
@@ -133,7 +133,7 @@ def internals_stay_inside(file):
     for line, _, path in file.includes:
         # The host shim stands where pool.c stands in the kernel.
         inside = file.layer == "kunit" or \
-            file.name.startswith("tools/shim/") or \
+            file.name.startswith("tools/host/shim/") or \
             (file.layer == "nbqlock" and not file.in_stress)
         if path.rpartition("/")[2] == "internal.h" and not inside:
             yield file.breach(line, 5, f"includes {path} from outside")
@@ -182,8 +182,8 @@ BREACHES = (
       for folder in ("example", "stress-example")),
     (4, "Documentation/stress-example/x.c", "#include <nbqlock/stress/ops.h>\n"),
     (5, "nbqlock/stress/main.c", '#include "../internal.h"\n'),
-    (5, "tools/verification/host/x.c", '#include "internal.h"\n'),
-    (5, "tools/verification/explore/x.c", '#include <nbqlock/internal.h>\n'),
+    (5, "tools/host/programs/x.c", '#include "internal.h"\n'),
+    (5, "tools/host/explore/x.c", '#include <nbqlock/internal.h>\n'),
     (5, "kunit/x.c", '#include "../nbqlock/clh_nb.c"\n'),
 )
 ALLOWED = (

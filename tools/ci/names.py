@@ -44,7 +44,7 @@ UNKNOWN = re.compile(r"unrecognized arguments|invalid choice|there is no|no such
 # Verbs and programs whose words are checked up to where they would install something. Of others
 # only the parser is asked.
 CHECKED = ("bench", "whole-kernel", "rqspinlock", "nolock", "tutorial", "verify")
-PROGRAMS = ("tools/check", "tools/simulate/simulate")
+PROGRAMS = ("tools/check", "tools/host/simulate/simulate")
 
 
 def files(project=PROJECT):

@@ -24,8 +24,8 @@ from base.versions import disagreements
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
                   "Documentation/tutorial", "tools/ci/faults", "tools/console/load",
                   "tools/locktorture/module", "tools/nolock/load", "tools/rqspinlock/load")
-HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
-                "tools/verification/weak_memory", "tools/simulate", "tools/measure/bench/kernel")
+HOST_FOLDERS = ("tools/host/shim", "tools/host/programs", "tools/host/explore",
+                "tools/host/weak_memory", "tools/host/simulate", "tools/measure/bench/kernel")
 
 BPF_FOLDERS = ("nbqlock/bpf", "tools/arena/load", "Documentation/arena-example")
 

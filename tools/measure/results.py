@@ -18,7 +18,7 @@ from base.hardware import FORMAT
 from base.common import Failure
 
 MACHINE = "machine.json"
-COUNTS = "counts.json"		# of tools/verification/host/count, see table1.py
+COUNTS = "counts.json"		# of tools/host/programs/count, see table1.py
 PASS = "PASS"
 
 

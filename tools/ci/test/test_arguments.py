@@ -83,21 +83,21 @@ tools/nbq nonsense | invalid choice
 tools/check nonsense | no such step: nonsense
 tools/check --all tools | name none
 tools/check --jobs 0 | from 1 on
-tools/simulate/simulate --locks nonsense | no lock type "nonsense"
-tools/simulate/simulate --cpus 257 | from 1 to 256
-tools/simulate/simulate --sockets 8 --cpus 4 | more sockets than CPUs
-tools/simulate/simulate --set nonsense=1 | no setting nonsense
-tools/simulate/simulate --set slice_ns=a | takes a number
-tools/simulate/simulate --json FOLDER/file | is there already
-tools/simulate/rules --only nonsense | no rule has
-tools/simulate/rules --seeds 0 | from 1 on
+tools/host/simulate/simulate --locks nonsense | no lock type "nonsense"
+tools/host/simulate/simulate --cpus 257 | from 1 to 256
+tools/host/simulate/simulate --sockets 8 --cpus 4 | more sockets than CPUs
+tools/host/simulate/simulate --set nonsense=1 | no setting nonsense
+tools/host/simulate/simulate --set slice_ns=a | takes a number
+tools/host/simulate/simulate --json FOLDER/file | is there already
+tools/host/simulate/rules --only nonsense | no rule has
+tools/host/simulate/rules --seeds 0 | from 1 on
 tools/moving/convert --lock a.b.c FOLDER/file | neither STRUCT.FIELD
 tools/moving/convert --lock a.b FOLDER/none | No such file
 tools/moving/attempts --list nonsense | invalid choice
-tools/verification/mutate/mutate nonsense | no mutant is called
-tools/verification/mutate/mutate (( | missing )
-tools/verification/mutate/mutate --changed nonsense | no commit
-tools/verification/mutate/mutate --jobs 0 | from 1 on
+tools/host/mutate/mutate nonsense | no mutant is called
+tools/host/mutate/mutate (( | missing )
+tools/host/mutate/mutate --changed nonsense | no commit
+tools/host/mutate/mutate --jobs 0 | from 1 on
 """
 ACCEPTED = """
 tools/nbq stress
@@ -111,8 +111,8 @@ tools/nbq guest --file FOLDER/file --build Documentation/example true
 tools/nbq kernel kunit nbq_d*.a
 tools/nbq rqspinlock --x86-64 selftest
 tools/nbq deb --output FOLDER/new
-tools/simulate/simulate --locks nbq_spin,broken --set patience_ns=5-7
-tools/verification/mutate/mutate clh_nb.c
+tools/host/simulate/simulate --locks nbq_spin,broken --set patience_ns=5-7
+tools/host/mutate/mutate clh_nb.c
 """
 # A command, what it has tools/setup install, and patterns of what it is said to make.
 ANNOUNCED = """

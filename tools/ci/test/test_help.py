@@ -10,10 +10,10 @@ from unittest import mock
 from ci.commands import program_of
 from base.common import PROJECT
 
-PROGRAMS = ("tools/nbq", "tools/check", "tools/ci/interface", "tools/simulate/simulate",
-            "tools/simulate/rules", "tools/moving/convert", "tools/moving/attempts",
-            "tools/verification/explore/explore", "tools/verification/litmus/run",
-            "tools/verification/weak_memory/run", "tools/verification/mutate/mutate")
+PROGRAMS = ("tools/nbq", "tools/check", "tools/ci/interface", "tools/host/simulate/simulate",
+            "tools/host/simulate/rules", "tools/moving/convert", "tools/moving/attempts",
+            "tools/host/explore/explore", "tools/host/litmus/run",
+            "tools/host/weak_memory/run", "tools/host/mutate/mutate")
 
 
 def help_of(*words):

@@ -15,14 +15,14 @@ WRONG = (
     ("--fast", "``tools/nbq share --fast FOLDER FILE``\n"),
     ("invalid choice: 'speed'", "``tools/nbq top --try --sort speed``\n"),
     ("no lock type \"nbq_spin_fifo\"", "``tools/nbq stress --locks nbq_spin_fifo``\n"),
-    ("no lock type \"fifo\"", "``tools/simulate/simulate --locks fifo``\n"),
+    ("no lock type \"fifo\"", "``tools/host/simulate/simulate --locks fifo``\n"),
     ("no scenario \"figure9\"", "``tools/nbq bench figure5 figure9``\n"),
     ("no scenario \"figure9\"", ":Cores: 2\n:Command: nbq bench figure9\n"),
     ("no such test: abcd", "``tools/nbq rqspinlock abcd``\n"),
     ("no such step: speed", "``tools/check docs speed``\n"),
     ("no tools/measure/cost", "``tools/measure/cost``\n"),
     ("speed", "``make speed``\n"),
-    ("--fast", "``tools/verification/host/run mixtures all gcc plain --fast``\n"),
+    ("--fast", "``tools/host/programs/run mixtures all gcc plain --fast``\n"),
     ("no option --fast", "With ``--fast`` it is.\n"),
     ("no symbol nbq_spin_lock_fair", "``nbq_spin_lock_fair()``\n"),
     ("no symbol nbq_X_lock_fair", "nbq_X_lock_fair() of each\n"),
@@ -30,7 +30,7 @@ WRONG = (
 )
 RIGHT = """
 ``tools/nbq stress --locks all --cpus 8``, ``tools/nbq bench figure5 kernel``, ``tools/nbq VERB
---help``, ``make check CHECK_OPTIONS=--long``, ``make -C tools/verification/host check``,
+--help``, ``make check CHECK_OPTIONS=--long``, ``make -C tools/host/programs check``,
 ``tools/check docs``, ``tools/nbq compare --relative-to raw_spinlock theirs.json ours.json``,
 ``tools/nbq guest --cpus 2 -- cat /proc/cmdline --fast``, ``tools/nbq kernel kunit 'nbq_d*'``,
 ``nbq_spin_lock_timeout()``, ``nbq_X_destroy()``, ``nbq_clh_*``, ``mokutil --fast``, ``--wide``,

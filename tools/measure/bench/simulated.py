@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The testbed "simulated": runs made by tools/simulate, as many at a time as there are cores.
+"""The testbed "simulated": runs made by tools/host/simulate, as many at a time as there are cores.
 
 A run is one process of the simulation, and its round is its seed: the same round of the
 same text is the same run, wherever and whenever it is made.
@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 from base.testbeds import TESTBEDS, SIMULATED
-from simulate import program
+from host.simulate import program
 from base.building import digest
 from base.common import cores, ends_with_us
 from base.driver import BROKEN, LockType

@@ -59,14 +59,14 @@ def measure_counts(folder):
     if path.exists():
         return
     try:
-        done = subprocess.run([PROJECT / "tools/verification/host/count", "--json", path],
+        done = subprocess.run([PROJECT / "tools/host/programs/count", "--json", path],
                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False, timeout=COUNT_SECONDS)
     except subprocess.TimeoutExpired:
-        raise Failure("tools/verification/host/count was not done after "
+        raise Failure("tools/host/programs/count was not done after "
                       f"{COUNT_SECONDS} s") from None
     if done.returncode or not path.exists():
-        raise Failure("tools/verification/host/count has counted no accesses: "
+        raise Failure("tools/host/programs/count has counted no accesses: "
                       f"{done.stdout.strip()}")
 
 

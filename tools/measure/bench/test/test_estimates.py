@@ -7,7 +7,7 @@ import unittest
 from measure.bench import cli_bench
 from measure.test.samples import options_of
 from base.common import PROJECT
-from verification.parts import PARTS
+from host.parts import PARTS
 
 # Rows of tables, of pages in Markdown and in reStructuredText.
 ROW = re.compile(r"`+tools/nbq bench ([\w -]+)`+ *\|? +(\d+) (minute|second)s?\b")

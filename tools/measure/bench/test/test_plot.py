@@ -117,7 +117,7 @@ class Styles(unittest.TestCase):
     def test_every_lock_type_of_the_driver_and_the_simulation_has_one(self):
         sources = "".join(path.read_text() for path in
                           (PROJECT / "nbqlock/stress").glob("ops*.c"))
-        sources += (PROJECT / "tools/simulate/locks.c").read_text()
+        sources += (PROJECT / "tools/host/simulate/locks.c").read_text()
         there = set(re.findall(r"^\t&(?:stress_|model_)?(\w+),$", sources, re.M))
         self.assertGreaterEqual(len(there), 24)
         self.assertEqual(there - set(STYLES) - {"broken"}, set())
