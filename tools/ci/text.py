@@ -22,12 +22,12 @@ from guest.programs import new_sparse
 from base.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
-                  "Documentation/tutorial", "tools/ci/faults", "tools/console/load",
-                  "tools/locktorture/module", "tools/nolock/load", "tools/rqspinlock/load")
+                  "Documentation/tutorial", "tools/ci/faults", "tools/studies/console/load",
+                  "tools/studies/locktorture/module", "tools/studies/nolock/load", "tools/studies/rqspinlock/load")
 HOST_FOLDERS = ("tools/host/shim", "tools/host/programs", "tools/host/explore",
                 "tools/host/weak_memory", "tools/host/simulate", "tools/measure/bench/kernel")
 
-BPF_FOLDERS = ("nbqlock/bpf", "tools/arena/load", "Documentation/arena-example")
+BPF_FOLDERS = ("nbqlock/bpf", "tools/studies/arena/load", "Documentation/arena-example")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.

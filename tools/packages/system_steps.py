@@ -16,8 +16,8 @@ from guest.guest import run_guest
 from guest.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system, remove_system,
                              write_disk)
 from base.versions import version
-from tutorial.page import PAGE, commands, shown_of
-from tutorial.steps import typed_cases
+from studies.tutorial.page import PAGE, commands, shown_of
+from studies.tutorial.steps import typed_cases
 
 FOLDER = BUILD / "systems"
 CPUS = 2

@@ -17,7 +17,7 @@ from guest.kernel_copy import make_shadow
 from guest.kernels import Kernel, Recipe, configure, errors_in, require_um_host
 from guest.modules import set_files
 from guest.parts import run_parts
-from locktorture.runs import FORMS, Torture
+from studies.locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
 

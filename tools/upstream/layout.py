@@ -9,7 +9,7 @@ differs.
 import re
 
 from base.common import PROJECT, Failure
-from locktorture.runs import FORMS
+from studies.locktorture.runs import FORMS
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are
 # what the explorer and the host tests have of their own.
@@ -156,7 +156,7 @@ KUNIT = Patch("4-kunit", {
 
 
 def torture():
-    source = (PROJECT / "tools/locktorture/module/nbq_ops.h").read_text()
+    source = (PROJECT / "tools/studies/locktorture/module/nbq_ops.h").read_text()
     operations = source[source.index("/* Below the longer holds"):]
     rows = "".join(f"\t\t&torture_nbq_spin{form}_ops,\n" for form in FORMS)
     return Patch("5-locktorture", {}, {

@@ -7,7 +7,7 @@ import tempfile
 
 from guest.cases import guest_report
 from guest.kernel_table import TestBed
-from locktorture.runs import NO_TIMEOUT
+from studies.locktorture.runs import NO_TIMEOUT
 from base.case import Case, once, runs_on
 from base.common import BUILD, PROJECT, Failure
 from guest.guest import UserModeMachine

@@ -91,9 +91,9 @@ tools/host/simulate/simulate --set slice_ns=a | takes a number
 tools/host/simulate/simulate --json FOLDER/file | is there already
 tools/host/simulate/rules --only nonsense | no rule has
 tools/host/simulate/rules --seeds 0 | from 1 on
-tools/moving/convert --lock a.b.c FOLDER/file | neither STRUCT.FIELD
-tools/moving/convert --lock a.b FOLDER/none | No such file
-tools/moving/attempts --list nonsense | invalid choice
+tools/studies/moving/convert --lock a.b.c FOLDER/file | neither STRUCT.FIELD
+tools/studies/moving/convert --lock a.b FOLDER/none | No such file
+tools/studies/moving/attempts --list nonsense | invalid choice
 tools/host/mutate/mutate nonsense | no mutant is called
 tools/host/mutate/mutate (( | missing )
 tools/host/mutate/mutate --changed nonsense | no commit
