@@ -59,7 +59,7 @@ series:
 deb:
 	@tools/nbq deb
 
-include tools/packages/install/install.mk
+include tools/ship/packages/install/install.mk
 
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'

@@ -13,8 +13,8 @@ PLACES = (
     ("nbqlock/stress/main.c", r'^MODULE_VERSION\("([^"]*)"\)'),
     ("dkms.conf", r'^PACKAGE_VERSION="([^"]*)"'),
     ("dkms.conf", r"\bnbqlock[-/](\d[\w.~]*\w)"),
-    ("tools/packages/recipes/nbqlock.spec", r"^Version: +(\S+)"),
-    ("tools/packages/recipes/PKGBUILD", r"^pkgver=(\S+)"),
+    ("tools/ship/packages/recipes/nbqlock.spec", r"^Version: +(\S+)"),
+    ("tools/ship/packages/recipes/PKGBUILD", r"^pkgver=(\S+)"),
     # Without the revision of the package.
     ("debian/changelog", r"\A\S+ \((?:\d+:)?([^)]*?)(?:-[\w.+~]+)?\)"),
 )

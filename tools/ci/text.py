@@ -4,11 +4,11 @@
 import re
 import subprocess
 
-from ci import layers
+from ship import layers
 from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
                        RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel, stock_kernel)
-from ci.kept import kept_results, papers_disagree
-from ci.names import all_wrong
+from ship.kept import kept_results, papers_disagree
+from ship.names import all_wrong
 from measure.bench.readable import kept_figures
 from module.annotation_checks import analysed_modules, context_analysis, ignored_results
 from base.case import Case, On, claim_cases, runs_on

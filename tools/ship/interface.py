@@ -10,7 +10,7 @@ from base.common import PROJECT
 RECORD = PROJECT / "Documentation/ABI/symbols"
 HEAD = """\
 # The interface of nbqlock: what its public headers declare, what it exports, its parameters.
-# Written by tools/ci/interface --write. CHANGELOG.md says what a change asks for.
+# Written by tools/ship/record --write. CHANGELOG.md says what a change asks for.
 """
 HEADERS = ("nbqlock.h", "types.h", "spin_types.h", "guard.h", "spin.h", "clh.h", "mcs.h", "swap.h",
            "bare_spin_types.h", "bare_spin.h")
@@ -121,4 +121,4 @@ def differences():
     if not changed:
         return ""
     return "\n".join([*changed, "the interface has changed: say so in CHANGELOG.md, then run "
-                      "tools/ci/interface --write"])
+                      "tools/ship/record --write"])

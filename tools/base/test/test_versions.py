@@ -12,8 +12,8 @@ FILES = {
     "dkms.conf": '# /usr/src/nbqlock-1.2.0, then nbqlock/1.2.0.\nPACKAGE_VERSION="1.2.0"\n',
     "debian/changelog": "nbqlock (1.2.0-1~bpo12+1) unstable; urgency=low\n\n"
                         "nbqlock (1.1.0-1) unstable; urgency=low\n",
-    "tools/packages/recipes/nbqlock.spec": "Name:           nbqlock\nVersion:        1.2.0\n",
-    "tools/packages/recipes/PKGBUILD": "pkgbase=nbqlock\npkgver=1.2.0\n",
+    "tools/ship/packages/recipes/nbqlock.spec": "Name:           nbqlock\nVersion:        1.2.0\n",
+    "tools/ship/packages/recipes/PKGBUILD": "pkgbase=nbqlock\npkgver=1.2.0\n",
 }
 
 

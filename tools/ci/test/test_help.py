@@ -10,7 +10,7 @@ from unittest import mock
 from ci.commands import program_of
 from base.common import PROJECT
 
-PROGRAMS = ("tools/nbq", "tools/check", "tools/ci/interface", "tools/host/simulate/simulate",
+PROGRAMS = ("tools/nbq", "tools/check", "tools/ship/record", "tools/host/simulate/simulate",
             "tools/host/simulate/rules", "tools/studies/moving/convert", "tools/studies/moving/attempts",
             "tools/host/explore/explore", "tools/host/litmus/run",
             "tools/host/weak_memory/run", "tools/host/mutate/mutate")

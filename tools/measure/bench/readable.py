@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from measure.bench import svg
 from measure.bench.figure import STYLES
-from ci.kept import FOLDER
+from ship.kept import FOLDER
 from measure.scenario import MOST_DRAWN
 from base.case import Case
 from base.common import PROJECT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Operations of nbq_spin for the kernel's locktorture.c, in front of its table of operations;
- * tools/studies/locktorture/runs.py makes those of the other locks from them, tools/upstream the patch for
+ * tools/studies/locktorture/runs.py makes those of the other locks from them, tools/ship/upstream the patch for
  * a kernel tree.
  *
  * The plain operations, _irq (by _irqsave, as locktorture's own), timed, timed_irq, and try. An

@@ -9,11 +9,11 @@ from base.common import BUILD, PROJECT, Failure, answer_of
 from guest.kernel_copy import hunks_of, patched
 from guest.kernel_tests import with_lines
 from guest.source import get_source
-from upstream import layout
-from upstream.patches import Author, format_patches
+from ship.upstream import layout
+from ship.upstream.patches import Author, format_patches
 
 FOLDER = BUILD / "series"
-TEXTS = PROJECT / "tools/upstream/texts"
+TEXTS = PROJECT / "tools/ship/upstream/texts"
 
 
 def unifdef_of(tree):
@@ -73,7 +73,7 @@ class Tree:
         return texts
 
     def edit(self, name, edits):
-        self.texts[name] = with_lines(self.read(name), name, edits, "tools/upstream/layout.py")
+        self.texts[name] = with_lines(self.read(name), name, edits, "tools/ship/upstream/layout.py")
 
 
 class Maker:
@@ -88,7 +88,7 @@ class Maker:
         """What becomes of one of the project's files, or of the series' own."""
         path = PROJECT / made.source
         if not path.exists():
-            raise Failure(f"there is no {made.source}: adapt tools/upstream/layout.py")
+            raise Failure(f"there is no {made.source}: adapt tools/ship/upstream/layout.py")
         text = path.read_text()
         if path.is_relative_to(TEXTS):
             return text

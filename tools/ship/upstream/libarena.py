@@ -7,8 +7,8 @@ from guest.bpf import SELFTESTS
 from base.building import locked
 from base.common import BUILD, PROJECT, Failure
 from guest.source import get_source
-from upstream.patches import Author, format_patches
-from upstream.series import TEXTS, Series, Tree
+from ship.upstream.patches import Author, format_patches
+from ship.upstream.series import TEXTS, Series, Tree
 
 FOLDER = BUILD / "libarena"
 INCLUDE = f"{SELFTESTS}/libarena/include"
@@ -28,7 +28,7 @@ def text_of(name):
     for ours, theirs in SAYS.items():
         text = text.replace(ours, theirs)
     if "Documentation/" in text:
-        raise Failure(f"{name} names a page of the project: adapt tools/upstream/libarena.py")
+        raise Failure(f"{name} names a page of the project: adapt tools/ship/upstream/libarena.py")
     return text
 
 

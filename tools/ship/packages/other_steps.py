@@ -8,15 +8,15 @@ import shutil
 import subprocess
 import tempfile
 
-from packages.build import SYSTEM_PATH, copy_project, empty, write_original
-from packages.steps import WANTED, unlike
+from ship.packages.build import SYSTEM_PATH, copy_project, empty, write_original
+from ship.packages.steps import WANTED, unlike
 from base.building import run_logged
 from base.case import Case
 from base.common import BUILD, PROJECT, Failure, Unavailable, answer_of
 from base.versions import set_version, version
 
 FOLDER = BUILD / "other-packages"
-RECIPES = PROJECT / "tools/packages/recipes"
+RECIPES = PROJECT / "tools/ship/packages/recipes"
 NOBODY = 65534			# makepkg does not run as root
 # {package: (Debian's with the same files but for what is distributions' own, what is there besides,
 # what it depends on)}

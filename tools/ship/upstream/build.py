@@ -18,8 +18,8 @@ from guest.kernels import Kernel, Recipe, configure, errors_in, require_um_host
 from guest.modules import set_files
 from guest.parts import run_parts
 from studies.locktorture.runs import FORMS, Torture
-from upstream.layout import CODE
-from upstream.patches import applied
+from ship.upstream.layout import CODE
+from ship.upstream.patches import applied
 
 KERNEL = ("series", "um", "linux", "guest", "kunit", "series")
 WITHOUT_LOCKS = Recipe(*KERNEL)

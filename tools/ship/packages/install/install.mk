@@ -103,8 +103,8 @@ stage-tools:
 	sed -e '1s,.*,#!/usr/bin/python3,' -e 3d tools/nbq > $(STAGE)/share/nbqlock/nbq
 	chmod 755 $(STAGE)/share/nbqlock/nbq
 	ln -s ../share/nbqlock/nbq $(STAGE)/bin/nbq
-	install -m 644 tools/packages/install/nbq.bash $(STAGE)/$(COMPLETIONS)/nbq
-	tools/packages/install/man $(STAGE)/bin/nbq $(STAGE)/share/man/man1
+	install -m 644 tools/ship/packages/install/nbq.bash $(STAGE)/$(COMPLETIONS)/nbq
+	tools/ship/packages/install/man $(STAGE)/bin/nbq $(STAGE)/share/man/man1
 
 # The sources that DKMS builds.
 DKMS_FILES := dkms.conf Kbuild $(shell cd nbqlock && \
@@ -115,4 +115,4 @@ DKMS := src/nbqlock-$(VERSION)
 install-dkms:
 	umask 022 && for file in $(DKMS_FILES); do \
 		install -D -m 644 $$file $(TO)/$(DKMS)/$$file || exit; done
-	install -m 755 $(addprefix tools/packages/install/, keep-symvers built-for) $(TO)/$(DKMS)
+	install -m 755 $(addprefix tools/ship/packages/install/, keep-symvers built-for) $(TO)/$(DKMS)

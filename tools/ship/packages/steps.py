@@ -3,7 +3,7 @@
 
 import re
 
-from packages.build import build_packages, complaints_of_lintian, contents, field
+from ship.packages.build import build_packages, complaints_of_lintian, contents, field
 from base.case import Case
 from base.common import BUILD
 from base.versions import version

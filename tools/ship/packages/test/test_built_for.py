@@ -20,7 +20,7 @@ class BuiltForTest(InFolder):
             (self.folder / "bin" / name).chmod(0o755)
         self.write("bin/status", status)
         program = self.folder / "nbqlock-2.0.0/built-for"
-        self.write(program, (PROJECT / "tools/packages/install/built-for").read_text().replace(
+        self.write(program, (PROJECT / "tools/ship/packages/install/built-for").read_text().replace(
             "/lib/modules", f"{self.folder}/modules"))
         program.chmod(0o755)
         done = subprocess.run([program], text=True, stdout=subprocess.PIPE, check=True,

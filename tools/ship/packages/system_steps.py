@@ -7,9 +7,9 @@ import shutil
 
 from guest.cases import clean_guest, guest_report
 from guest.kernel_table import TestBed
-from packages import installed_top, secure_boot
-from packages.build import build_consumer, build_packages, copy_project, field
-from packages.other_steps import build_rpms
+from ship.packages import installed_top, secure_boot
+from ship.packages.build import build_consumer, build_packages, copy_project, field
+from ship.packages.other_steps import build_rpms
 from base.case import Case, On, done
 from base.common import BUILD
 from guest.guest import run_guest

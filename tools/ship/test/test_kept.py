@@ -3,7 +3,7 @@
 
 import subprocess
 
-from ci.kept import FOLDER, age, papers_disagree, results
+from ship.kept import FOLDER, age, papers_disagree, results
 from base.test import InFolder
 
 LOCK = "int taken; /* %s */\n"

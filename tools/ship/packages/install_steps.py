@@ -6,8 +6,8 @@ import re
 import shutil
 
 from guest.cases import CLANG, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, USER_MODE
-from packages.build import SYSTEM_PATH, copy_project, empty
-from packages.steps import HEADER_NAMES, WANTED, unlike
+from ship.packages.build import SYSTEM_PATH, copy_project, empty
+from ship.packages.steps import HEADER_NAMES, WANTED, unlike
 from base.building import compiler_environment, compiler_for_make
 from base.case import Case, On, done, runs_on
 from base.common import BUILD, answer_of, cores

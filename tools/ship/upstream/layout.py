@@ -48,7 +48,7 @@ LEFTOVERS = re.compile(
 
 CODE = "kernel/locking/nbqlock"
 SUITES = f"{CODE}/tests"
-TEXTS = "tools/upstream/texts"
+TEXTS = "tools/ship/upstream/texts"
 PORT = "tools/guest/port"	# of a kernel all of whose spinlocks are the hybrid
 
 
@@ -89,7 +89,7 @@ def check(texts, base):
             found = LEFTOVERS.search(line)
             if found:
                 raise Failure(f"{name}:{number}: \"{found[0]}\" is left: {line.strip()}\n"
-                              "adapt tools/upstream/layout.py")
+                              "adapt tools/ship/upstream/layout.py")
 
 
 def own(name):

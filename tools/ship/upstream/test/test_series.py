@@ -8,9 +8,9 @@ import unittest
 
 from base.common import PROJECT, Failure
 from guest.kernel_copy import hunks_of
-from upstream import layout
-from upstream.patches import Author, am_commands, applied, format_patches, typed
-from upstream.series import Tree
+from ship.upstream import layout
+from ship.upstream.patches import Author, am_commands, applied, format_patches, typed
+from ship.upstream.series import Tree
 
 class Leftovers(unittest.TestCase):
     def test_words_of_the_module_are_refused(self):

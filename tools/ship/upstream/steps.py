@@ -14,10 +14,10 @@ from guest.guest import UserModeMachine
 from guest.kernel_tests import Boot, KernelLock, ShellLoad, Suites
 from guest.kunit import run_built_in
 from guest.source import get_source
-from upstream.build import SPINLOCKS, SUITES, Build
-from upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
-from upstream.patches import am_commands, applied, typed
-from upstream.series import make_series
+from ship.upstream.build import SPINLOCKS, SUITES, Build
+from ship.upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
+from ship.upstream.patches import am_commands, applied, typed
+from ship.upstream.series import make_series
 
 SERIES = TestBed("user-mode, the series", get_source)
 # What checkpatch is not asked, and why.

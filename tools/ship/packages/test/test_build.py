@@ -4,9 +4,9 @@
 import unittest
 from unittest import mock
 
-from packages.steps import unlike
-from packages.system_steps import built_by_dkms, next_version
-from packages import build
+from ship.packages.steps import unlike
+from ship.packages.system_steps import built_by_dkms, next_version
+from ship.packages import build
 from base.common import Failure
 from base.test import InFolder
 from guest.systems import KEPT, module_name
@@ -52,7 +52,7 @@ class NamesTest(unittest.TestCase):
         self.assertNotRegex("nbqlock/0.1.0, 6.1.0-56-amd64, x86_64: built", pattern)
 
     def test_the_next_version_is_higher(self):
-        with mock.patch("packages.system_steps.version", return_value="1.2.9"):
+        with mock.patch("ship.packages.system_steps.version", return_value="1.2.9"):
             self.assertEqual(next_version(), "1.2.10")
 
     def test_modules_by_name(self):

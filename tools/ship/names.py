@@ -151,7 +151,7 @@ def targets(folder=PROJECT):
     """Of a Makefile, and of what ours includes."""
     text = (folder / "Makefile").read_text()
     if folder == PROJECT:
-        text += (PROJECT / "tools/packages/install/install.mk").read_text()
+        text += (PROJECT / "tools/ship/packages/install/install.mk").read_text()
     return {name for names in TARGET.findall(text) for name in names.split()}
 
 

@@ -4,10 +4,10 @@
 import subprocess
 import unittest
 
-from packages import secure_boot
+from ship.packages import secure_boot
 from base.building import kill_group
 from base.common import Failure
-from packages.secure_boot import answer, enrolment
+from ship.packages.secure_boot import answer, enrolment
 
 # Says each of its words with an escape sequence in it, awaits a line, and prints that.
 MANAGER = r"""

@@ -4,7 +4,7 @@
 from pathlib import Path
 import unittest
 
-from ci.names import all_options, block_lines, commands_in, verbs, wrong_names
+from ship.names import all_options, block_lines, commands_in, verbs, wrong_names
 
 # (what is wrong, the page)
 WRONG = (

@@ -12,10 +12,10 @@ import shutil
 
 from base.common import folder_can_be_written, say
 from base.setup import setup
-from upstream import libarena
-from upstream.libarena import make_libarena
-from upstream.patches import Author, am_commands, author_of_git
-from upstream.series import FOLDER, make_series
+from ship.upstream import libarena
+from ship.upstream.libarena import make_libarena
+from ship.upstream.patches import Author, am_commands, author_of_git
+from ship.upstream.series import FOLDER, make_series
 
 
 def body():

@@ -14,7 +14,7 @@ modules modules_install:
 """
 CLANG = "CONFIG_CC_IS_CLANG=y\nCONFIG_CLANG_VERSION=190107\n"
 # What make reads of the project.
-SOURCES = ("Makefile", "nbqlock.mk", "dkms.conf", "tools/packages/install/install.mk")
+SOURCES = ("Makefile", "nbqlock.mk", "dkms.conf", "tools/ship/packages/install/install.mk")
 # What it runs, besides compilers.
 TOOLS = ("make", "sh", "sed", "expr", "tr", "uname", "find")
 
