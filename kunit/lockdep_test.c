@@ -4,7 +4,7 @@
  * it, and how locks of one class are found apart.
  *
  * A report of lockdep's would fail the whole run, and lockdep with it; so what
- * must be reported is not here but in tools/ci/faults, each in a boot of its own.
+ * must be reported is not here but in tools/module/faults, each in a boot of its own.
  */
 #include <linux/debug_locks.h>
 #include <linux/lockdep.h>

@@ -2,7 +2,7 @@
 /*
  * The lock types under test: the driver's own, and those that other modules register. To add one of
  * the driver's: its operations in an ops_*.c, a row in own_types, a member of struct stress_lock if
- * needed, and its name in COMPARATORS of tools/ci/stress.py.
+ * needed, and its name in COMPARATORS of tools/module/stress.py.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

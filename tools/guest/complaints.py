@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The words in which a kernel complains, whichever part of it does.
 
-A line is enough: a report's first line names its kind. tools/ci/faults provokes a
+A line is enough: a report's first line names its kind. tools/module/faults provokes a
 report of each kind, and the step "guest" has the lines as kernels print them.
 """
 

@@ -14,7 +14,7 @@ from base.building import compiler_environment, digest, locked, run_logged
 from base.common import BUILD, PROJECT, Failure, cores, say
 
 SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
-           "Documentation/stress-example", "Documentation/tutorial", "tools/ci/faults")
+           "Documentation/stress-example", "Documentation/tutorial", "tools/module/faults")
 SOURCE_SUFFIXES = {".c", ".h", ".S"}
 SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", "nbqlock.mk", ".kunitconfig"}
 MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
@@ -23,7 +23,7 @@ SUITES = "kunit/nbqlock_kunit.ko"
 EXAMPLE = "Documentation/example"
 LOCK_TYPE = "Documentation/stress-example"
 TUTORIAL = "Documentation/tutorial"
-FAULTS = "tools/ci/faults"
+FAULTS = "tools/module/faults"
 USERS = {EXAMPLE: [f"{EXAMPLE}/nbq_example.ko"], FAULTS: [f"{FAULTS}/nbq_faults.ko"],
          LOCK_TYPE: [f"{LOCK_TYPE}/ticket_timeout.ko"],
          TUTORIAL: [f"{TUTORIAL}/sampler_{step}.ko"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Right and wrong uses of the locks, compiled: what the compilers report of them.
 
-They are in tools/ci/annotations/uses.c; the names of its functions say what must be
+They are in tools/module/annotations/uses.c; the names of its functions say what must be
 reported. The checks are clang's context analysis, by a clang of Debian's newest suite if
 there is none here that has it, and the compiler's warning of ignored results.
 
@@ -18,7 +18,7 @@ from base.common import BUILD, PROJECT, Failure, Unavailable, answer_of, cores, 
 from guest.debian import (loader_in, only, own_suites, started_with_own_libraries,
                             suites_of_main_archive, unpacked)
 
-USES = PROJECT / "tools/ci/annotations"
+USES = PROJECT / "tools/module/annotations"
 FUNCTION = re.compile(r"^static .*?\b((?:right|wrong)_\w+)\(")
 
 # The kernel turns the analysis on from this version on.

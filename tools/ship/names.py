@@ -13,7 +13,7 @@ import shlex
 import subprocess
 from unittest import mock
 
-from ci.commands import Accepted, started
+from module.commands import Accepted, started
 from base.parameters import LOADS, LOADS_OF_OTHERS
 from base.testbeds import TESTBEDS
 from base.common import PROJECT

@@ -4,7 +4,7 @@
 from types import SimpleNamespace
 import unittest
 
-from ci.stress import survives
+from module.stress import survives
 from module.disturbed import ENOUGH, at_once
 from module.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
                             ends_deadlocks_early, gives_up, shaped, tries_again)

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from unittest import mock
 
-from ci.commands import refusal, started
+from module.commands import refusal, started
 from base.common import PROJECT
 from base.test import InFolder
 

@@ -22,7 +22,7 @@ from guest.programs import new_sparse
 from base.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
-                  "Documentation/tutorial", "tools/ci/faults", "tools/studies/console/load",
+                  "Documentation/tutorial", "tools/module/faults", "tools/studies/console/load",
                   "tools/studies/locktorture/module", "tools/studies/nolock/load", "tools/studies/rqspinlock/load")
 HOST_FOLDERS = ("tools/host/shim", "tools/host/programs", "tools/host/explore",
                 "tools/host/weak_memory", "tools/host/simulate", "tools/measure/bench/kernel")

@@ -9,8 +9,8 @@ import re
 
 from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
                        layout_cases, unload_case)
-from ci.stress import stress_runs
-from ci.text import WARNINGS, strict_build, suites_of
+from module.stress import stress_runs
+from module.text import WARNINGS, strict_build, suites_of
 from module.annotation_checks import lacks_contention
 from base.building import disassembly
 from base.case import Case, On, runs_on

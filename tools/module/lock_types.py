@@ -8,7 +8,7 @@ import re
 import shutil
 
 from guest.cases import STRESS_FOLDER, USER_MODE, guest_kernel
-from ci.modules import RUNNING, answered_cases
+from module.modules import RUNNING, answered_cases
 from base.building import run_logged
 from base.case import Case, done, extent, runs_on
 from base.common import BUILD, PROJECT

@@ -4,7 +4,7 @@
 import re
 
 from guest.cases import DEBIAN_6_12, USER_MODE, guest_report
-from ci.fault_injection import provoke
+from module.fault_injection import provoke
 from base.case import Case, On, runs_on
 from guest.modules import FAULTS, build_modules
 

@@ -5,7 +5,7 @@ import re
 
 from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
                        clean_guest, guest_report, stock_kernel, unload_case)
-from ci.stress import MIXED, alike, survives
+from module.stress import MIXED, alike, survives
 from base.case import Case, claim_cases, runs_on
 from module.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                                interrupted, left_behind, legitimate, needs)

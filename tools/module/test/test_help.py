@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from unittest import mock
 
-from ci.commands import program_of
+from module.commands import program_of
 from base.common import PROJECT
 
 PROGRAMS = ("tools/nbq", "tools/check", "tools/ship/record", "tools/host/simulate/simulate",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fault injection: what each kernel's detectors must report, the harness sees.
 
-tools/ci/faults is the module that makes the mistakes. Each is made in a boot of its own:
+tools/module/faults is the module that makes the mistakes. Each is made in a boot of its own:
 after a report of one kind a kernel may have switched off the detector of another.
 """
 
