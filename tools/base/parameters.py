@@ -67,7 +67,7 @@ WITHOUT_MEANING = ("duration_ms", "sample_every")
 # What describes the machine that is simulated, not the load, and what it is by default.
 MACHINE = {"sockets": 1, "costs": "a"}
 
-COSTS = Path(__file__).resolve().parents[1] / "simulate/costs"	# the cost tables
+COSTS = Path(__file__).resolve().parents[1] / "host/simulate/costs"	# the cost tables
 
 # From the least to the most: those of the driver (nbqlock/stress/parameters.c), and of the host.
 SECOND_NS, HOUR_MS, WORD = 10 ** 9, 3600000, 2 ** 32 - 1

@@ -5,7 +5,7 @@ from guest.guest import QemuMachine, UserModeMachine
 from guest.kernel_copy import built_copy
 from guest.kernels import X86_64, Recipe
 
-CHANGES = ("whole_kernel",)
+CHANGES = ("guest",)		# tools/guest/port
 HYBRID, STOCK = "nbq-spin", "qspinlock"
 UML, QEMU = "uml", "qemu"
 MODULES = ("kernel/torture.ko", "kernel/locking/locktorture.ko", "kernel/rcu/rcutorture.ko",

@@ -7,9 +7,10 @@ import shutil
 
 from base.building import CACHE_MARK, cache_root
 from base.common import Failure, say
+from base.setup import setup
 from guest.kernel_copy import built_copy
 from guest.kernels import GUEST, user_mode_kernel
-from base.setup import setup
+from guest.kunit import BUILT_IN_SUITES, MULTIPROCESSOR, SUITES, run_built_in
 from guest.source import get_source
 
 
@@ -26,7 +27,6 @@ def guest(_options):
 
 
 def kunit(options):
-    from guest.kunit import BUILT_IN_SUITES, MULTIPROCESSOR, SUITES, run_built_in
     suites = (*SUITES, *BUILT_IN_SUITES)
     pattern = (options.filter or "*").partition(".")[0]
     if not fnmatch.filter(suites, pattern):

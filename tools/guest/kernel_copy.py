@@ -2,10 +2,10 @@
 """A copy of the found kernel tree to build from: the project in it, and changes of ours.
 
 The tree is not touched. The copy is folders of links to it; the project's sources are at nbq/,
-its headers at include/nbqlock/, and CONFIG_NBQLOCK=y builds them in. The changes of a
-subject are in tools/SUBJECT/port: files are put where they are in that folder, and *.patch at its
-top are unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one
-does not is refused.
+its headers at include/nbqlock/, and CONFIG_NBQLOCK=y builds them in. The changes are
+in tools/FOLDER/port: files are put where they are in that folder, and *.patch at its top are
+unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one does not
+is refused.
 
 Copies and objects are kept in the cache and built incrementally: sources are written where
 their content changes only, whichever clone they come from.
@@ -17,11 +17,11 @@ import shutil
 
 from base.building import cache_folder, digest, locked
 from base.common import BUILD, PROJECT, Failure, say
-from guest.kernels import Kernel, announce, make_all, require_host
+from guest.kernels import Kernel, announce, copy_name, make_all, require_host
 from guest.modules import set_files, source_files
 from guest.source import get_source
 
-SUBJECTS = PROJECT / "tools"
+TOOLS = PROJECT / "tools"
 HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*\n((?:[ +\-\\].*\n|\n)+)", re.MULTILINE)
 FILE = re.compile(r"^--- a/(\S+).*\n\+\+\+ b/(\S+).*\n", re.MULTILINE)
 # What puts the project into the tree: (file, lines behind its last).
@@ -105,12 +105,12 @@ def read(tree, name, patch):
 def changed_files(tree, changes):
     """All that differs from the tree: {path: text}.
 
-    changes: subjects, each with its changes in tools/SUBJECT/port; later ones on top of earlier
+    changes: folders of tools/, each with its changes in its port/; later ones on top of earlier
     ones.
     """
     texts = {}
     for change in changes:
-        folder = SUBJECTS / change / "port"
+        folder = TOOLS / change / "port"
         if not folder.is_dir():
             raise Failure(f"there are no changes {folder}")
         patches = sorted(folder.glob("*.patch"))
@@ -140,8 +140,7 @@ class KernelCopy:
     def __init__(self, source, changes):
         self.source = source
         self.changes = changes
-        words = "-".join(("copy", *changes))
-        self.folder = cache_folder(words) / f"{source.version}-{digest(source.identity)}"
+        self.folder = cache_folder(copy_name(changes)) / f"{source.version}-{digest(source.identity)}"
 
     @property
     def tree(self):

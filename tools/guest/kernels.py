@@ -7,10 +7,9 @@ import re
 import shutil
 
 from base.building import (cache_folder, cached, compiled_files, compiler_environment,
-                              compiler_for_make, compiler_identity, digest, is_sealed, run_logged)
+                           compiler_for_make, compiler_identity, digest, is_sealed, run_logged)
 from base.common import PROJECT, Failure, Unavailable, cores, say
-from guest.debian import (apt_offering, natural, own_suites,
-                            security_suites, suites_of_main_archive)
+from guest.debian import apt_offering, natural, own_suites, security_suites, suites_of_main_archive
 from guest.kbuild import mend_programs, options_to_take_back, same_pahole
 from guest.source import get_source, source_version
 
@@ -21,6 +20,11 @@ def made_row(sign, what, minutes=0, download=0, megabytes=1):
 
 
 SETTING = re.compile(r"(?:# )?(CONFIG_\w+)[ =]")
+
+
+def copy_name(changes):
+    """The folder in the cache of copies with these changes (kernel_copy.py)."""
+    return "-".join(("copy", *(Path(change).name for change in changes)))
 
 
 class Recipe:
@@ -52,8 +56,7 @@ class Recipe:
 
     def row_of_copy(self, *changes):
         """The same of a copy of the tree (kernel_copy.py)."""
-        folder = "-".join(("copy", *changes))
-        return self.row(f"{folder}/{source_version()}-*/obj/{self.folder}-????????????/.whole")
+        return self.row(f"{copy_name(changes)}/{source_version()}-*/obj/{self.folder}-????????????/.whole")
 
     @property
     def options(self):
@@ -96,19 +99,11 @@ KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsa
 RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
 # The oldest clang of Debian's that the newest kernels take.
 CLANG = Recipe("clang", "um", "linux", "guest", "clang", compiler="clang-19")
-# BPF, whose maps have rqspinlock; and with the bare hybrid as rqspinlock, built from a copy of the
-# tree (rqspinlock/runs.py).
+# BPF, whose maps have a spinlock of their own.
 BPF = Recipe("bpf", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "bpf")
-REPLACED = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
-REPLACED_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
-                         "bpf", "rqspinlock")
-# A virtio console, with its lock as it is and an nbq_spin: built from a copy of the tree
-# (console/stall.py).
-HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")
 ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
-for recipe in (BPF, REPLACED_X86_64):
-    recipe.minutes, recipe.megabytes = 10, 1000
+BPF.minutes, BPF.megabytes = 10, 1000
 RISCV64_TOOLS = "" if platform.machine() == "riscv64" else "riscv64-linux-gnu-"
 RISCV64 = Recipe("riscv64", "riscv", "arch/riscv/boot/Image", "qemu", "riscv64",
                  tools=RISCV64_TOOLS)

@@ -7,23 +7,23 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 
 import re
 
-from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
-                       layout_cases, unload_case)
-from module.stress import stress_runs
-from module.text import WARNINGS, strict_build, suites_of
-from module.annotation_checks import lacks_contention
 from base.building import disassembly
 from base.case import Case, On, runs_on
 from base.common import BUILD, Unavailable, guest_cpus
-from guest.complaints import foreign_races, without_foreign_races
-from module.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
 from base.driver import OURS, LockType
+from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
+                         layout_cases, unload_case)
+from guest.complaints import foreign_races, without_foreign_races
 from guest.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
 from guest.guest_cli import loaded
 from guest.kernels import ARM64_TOOLS
 from guest.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
-from module.shapes import stock_runs
 from measure.stress import made_cases
+from module.annotation_checks import lacks_contention
+from module.build import WARNINGS, strict_build, suites_of
+from module.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
+from module.shapes import stock_runs
+from module.stress import stress_runs
 
 CPUS = max(2, guest_cpus())
 # Emulated or checked at each access, a guest is many times as slow on a busy machine:

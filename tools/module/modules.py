@@ -4,16 +4,17 @@
 import re
 import shlex
 
-from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
-                       guest_kernel, guest_modules, guest_report, machine)
 from base.case import Case, On, done, runs_on
 from base.common import BUILD, PROJECT, Failure, answer_of
-from module.disturbed import REFUSED as REFUSED_DISTURBED
 from base.driver import read_figures
+from base.parameters import DRIVER, good_value
+from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
+                         guest_kernel, guest_modules, guest_report, machine)
 from guest.guest import UserModeMachine, run_guest
 from guest.modules import EXAMPLE, build_modules, build_user
-from module.shapes import PLAIN, REFUSED
 from measure.stress import FILES as STRESS_FILES
+from module.disturbed import REFUSED as REFUSED_DISTURBED
+from module.shapes import PLAIN, REFUSED
 
 
 @runs_on(USER_MODE, "modules")
@@ -247,7 +248,6 @@ done
 
 def parameter_cases(output):
     """The host's tools know every file, and take what it prints."""
-    from base.parameters import DRIVER, good_value
     found = dict(re.findall(r"^@parameter (\S+) (.*)$", output, re.MULTILINE))
     there = set(found) - {"lock", "cpus"}	# which come from other options
     yield Case("misuse: tools/base/parameters.py has the driver's files", there == set(DRIVER),

@@ -13,11 +13,11 @@ import shlex
 import subprocess
 from unittest import mock
 
-from module.commands import Accepted, started
-from base.parameters import LOADS, LOADS_OF_OTHERS
-from base.testbeds import TESTBEDS
+from base.commands import Accepted, started
 from base.common import PROJECT
 from base.driver import BROKEN
+from base.parameters import LOADS, LOADS_OF_OTHERS
+from base.testbeds import TESTBEDS
 
 # They tell of what was.
 PAST = ("prior-art.rst", "from-1.x.rst")

@@ -12,10 +12,9 @@ import time
 from types import SimpleNamespace
 import unittest
 
-from guest.kernel_table import TestBed
-from base.workers import CASE, MESSAGE, Workers, next_step
 from base.case import Case, On, runs_on
 from base.common import Failure, say
+from base.workers import CASE, MESSAGE, Workers, next_step
 
 HANGS = 60
 
@@ -89,7 +88,7 @@ class WorkersTest(unittest.TestCase):
         self.assertLess(time.monotonic() - started, 2.5)
 
     def test_each_case_has_the_kernel_of_its_step_or_the_one_that_the_step_has_gone_to(self):
-        old, new = (TestBed(name, lambda version=version: SimpleNamespace(version=version))
+        old, new = (SimpleNamespace(name=name, version=version)
                     for name, version in (("old", "6.1"), ("new", "7.2")))
 
         @runs_on(old, "stress")

@@ -3,10 +3,10 @@
 
 from unittest import mock
 
-from guest import kernel_copy
 from base.common import Failure
-from guest.kernel_copy import KernelCopy, changed_files, make_shadow
 from base.test import InFolder
+from guest import kernel_copy
+from guest.kernel_copy import KernelCopy, changed_files, make_shadow
 
 PATCH = """\
 --- a/kernel/a.c
@@ -35,7 +35,7 @@ class Changes(InFolder):
             self.write(self.tree / name, text)
         self.change = self.folder / "spin/port"
         self.write(self.change / "spin.patch", PATCH)
-        self.patch(mock.patch.object(kernel_copy, "SUBJECTS", self.folder),
+        self.patch(mock.patch.object(kernel_copy, "TOOLS", self.folder),
                    mock.patch.object(kernel_copy, "PROJECT", self.folder),
                    mock.patch.object(kernel_copy, "cache_folder", lambda _: self.folder / "c"))
 

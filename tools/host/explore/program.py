@@ -6,13 +6,13 @@ from pathlib import Path
 import shutil
 import subprocess
 
-from host.simulate.program import where_are
 from base.common import Failure, Unavailable, columns
 from host.explore.configurations import TYPES
+from host.simulate.program import where_are
 
 HERE = Path(__file__).resolve().parent
-HOST = HERE.parent / "host"
-SHIM = HERE.parents[1] / "shim"
+HOST = HERE.parent / "programs"
+SHIM = HERE.parent / "shim"
 # Without PIE the addresses are those that addr2line knows. The pools are filled before
 # anything else; static nodes would only make states larger.
 FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",

@@ -14,7 +14,7 @@
 #include <nbqlock/report.h>
 #include <nbqlock/wait.h>
 
-#include "../../shim/fiber/fiber.h"
+#include "../shim/fiber/fiber.h"
 #include "mixtures.h"
 
 #define PAGE		4096

@@ -13,7 +13,7 @@ from base.common import PROJECT, Failure, Unavailable, output_of
 from host.mutate.edits import write_copy
 
 HERE = Path(__file__).resolve().parent
-SHIM = HERE.parents[1] / "shim"
+SHIM = HERE.parent / "shim"
 VERSION = "0.9"
 HOW_TO_GET = (
     f"no GenMC {VERSION} here: with clang-14, llvm-14-dev, libclang-14-dev, libffi-dev, "

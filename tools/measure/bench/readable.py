@@ -5,12 +5,10 @@ import re
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from base.case import Case
 from measure.bench import svg
 from measure.bench.figure import STYLES
-from ship.kept import FOLDER
 from measure.scenario import MOST_DRAWN
-from base.case import Case
-from base.common import PROJECT
 
 SPACE = "{http://www.w3.org/2000/svg}"
 WIDTH = 880			# pixels that a page has for a figure
@@ -107,9 +105,9 @@ def faults(text):
     return found
 
 
-def kept_figures():
+def kept_figures(folder):
     """A case for each."""
-    for path in sorted((PROJECT / FOLDER).rglob("*.svg")):
+    for path in sorted(folder.rglob("*.svg")):
         found = faults(path.read_text(encoding="utf-8"))
-        yield Case(f"docs: {path.relative_to(PROJECT / FOLDER)} can be read", not found,
+        yield Case(f"docs: {path.relative_to(folder)} can be read", not found,
                    "\n".join(found[:10]))

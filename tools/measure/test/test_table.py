@@ -3,9 +3,10 @@
 
 import unittest
 
-from measure.table import COLUMNS, alone_columns, columns_of, groups_of, heading, laid_out
+from base.test.test_columns import on_terminal
+from measure.table import (COLUMNS, SIMULATED_COLUMNS, alone_columns, columns_of, groups_of,
+                           heading, laid_out, print_table)
 from measure.test.samples import record, scenario_result
-
 
 RATES = [record(rate=rate) for rate in (3000, 1000, 20000)]
 LOST = [record(verdict="no verdict: the guest hung")]
@@ -97,3 +98,21 @@ class Layout(unittest.TestCase):
                          "1 CPU, 9 threads, cs_ns 5")
         result.points.append({"cpus": 7})
         self.assertEqual([title for title, _ in groups_of(result)], ["1 CPU, 9 threads"])
+
+
+class Narrow(unittest.TestCase):
+    def test_the_widest_table_fits_80_columns_and_lacks_nothing(self):
+        result = scenario_result({"clh_nb": [5000000], "raw_spinlock": [123456]}, cpus=2)
+        wide = laid_out(SIMULATED_COLUMNS, groups_of(result))
+        with on_terminal(80) as out:
+            print_table(SIMULATED_COLUMNS, groups_of(result))
+        narrow = out.getvalue().splitlines()
+        self.assertGreater(len(wide[0]), 150)
+        self.assertLessEqual(max(map(len, narrow)), 80)
+        for lock in ("clh_nb", "raw_spinlock"):
+            cells = [word for line in narrow if line.startswith(lock)
+                     for word in line.split()[1:]]
+            self.assertEqual(cells, next(line for line in wide if
+                                         line.startswith(lock)).split()[1:])
+        parts = narrow.count("") + 1
+        self.assertEqual(narrow.count("-- 2 CPUs, 2 threads"), parts)

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from unittest import mock
 
-from module.commands import refusal, started
+from base.commands import refusal, started
 from base.common import PROJECT
 from base.test import InFolder
 

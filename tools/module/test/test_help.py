@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from unittest import mock
 
-from module.commands import program_of
+from base.commands import program_of
 from base.common import PROJECT
 
 PROGRAMS = ("tools/nbq", "tools/check", "tools/ship/record", "tools/host/simulate/simulate",

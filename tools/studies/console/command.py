@@ -18,13 +18,13 @@ Documentation/stalled-console.rst has the results.
 import argparse
 from pathlib import Path
 
+from base.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
+from base.setup import setup
+from guest.guest import log_excerpt
 from measure.bench import exceeding
 from measure.bench.figure import STYLES
-from studies.console.stall import CHANGES, CPUS, INPUTS, PATIENCE_US, SIDES, OrderRun, TimedRun, kernel_of
-from base.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
-from guest.guest import log_excerpt
-from guest.kernels import HVC
-from base.setup import setup
+from studies.console.stall import (CHANGES, CPUS, HVC, INPUTS, PATIENCE_US, SIDES, OrderRun,
+                                   TimedRun, kernel_of)
 
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn
 HEAD = ("", *LOCKS)

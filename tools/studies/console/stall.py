@@ -19,17 +19,19 @@ import threading
 import time
 
 from base.common import PROJECT, Failure
-from guest.complaints import complaints
 from base.driver import read_figures
+from base.lines import Lines
+from guest.complaints import complaints
 from guest.guest import MOST_STARTS, UserModeMachine, run_guest
 from guest.kernel_copy import built_copy
-from guest.kernels import HVC
-from base.lines import Lines
+from guest.kernels import Recipe
 from guest.programs import static_program
 from studies.console.vhost import Console
 
 SIDES = ("stock", "nbqlock")	# the kernel's own, and ours
-CHANGES = "console"		# in its port
+CHANGES = "studies/console"	# its port
+# With the driver's lock as it is and an nbq_spin: built from a copy of the tree.
+HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")
 SOURCES = ("drivers/char/virtio_console.c", "drivers/tty/hvc/hvc_console.c",
            "drivers/tty/hvc/hvc_console.h")	# what it changes
 LOAD = PROJECT / "tools/studies/console/load/console_load.c"
@@ -66,7 +68,7 @@ TRACE = re.compile(r"^@trace\noverrun: (\d+)\n(.*?)@end$", re.MULTILINE | re.DOT
 
 @functools.lru_cache
 def kernel_of(side):
-    """The kernel with tools/studies/console/port; or without it, of the same tree and configuration."""
+    """The kernel with tools/studies/console/port; or without, of the same tree and configuration."""
     return built_copy(HVC, CHANGES, undone=() if side == SIDES[1] else SOURCES)
 
 

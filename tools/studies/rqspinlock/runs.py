@@ -14,21 +14,26 @@ the other CPUs.)
 import functools
 import re
 
-from studies.rqspinlock.selftest import selftest
-from guest.bpf import BTF
 from base.common import PROJECT, Failure
+from guest.bpf import BTF
 from guest.complaints import complaints
 from guest.guest import HUNG
 from guest.kernel_copy import built_copy
 from guest.kernel_tests import edited
-from guest.kernels import BPF, GUEST, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
+from guest.kernels import BPF, GUEST, X86_64, Recipe, built_kernel, user_mode_kernel
 from guest.modules import build_apart
 from guest.parts import Part, run_parts
 from guest.programs import static_program
+from studies.rqspinlock.selftest import selftest
 
 FOLDER = PROJECT / "tools/studies/rqspinlock/load"
 KERNEL_TEST = "tools/testing/selftests/bpf/test_kmods/bpf_test_rqspinlock.c"
-CHANGES = "rqspinlock"		# in its port
+CHANGES = "studies/rqspinlock"	# its port
+# The found kernel with the bare hybrid as rqspinlock, built from a copy of the tree.
+REPLACED = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
+REPLACED_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
+                         "bpf", "rqspinlock")
+REPLACED_X86_64.minutes, REPLACED_X86_64.megabytes = BPF.minutes, BPF.megabytes
 EDITS = (
     (r"(?<=^#include <linux/slab.h>\n)", '#include "irq_event.h"\n'),
     (r"^\tstruct rqsl_cpu_hist \*hist = this_cpu_ptr\(",

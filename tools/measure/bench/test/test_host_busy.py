@@ -10,13 +10,13 @@ import time
 import unittest
 from unittest import mock
 
+from base.common import cores
 from measure.bench import host_busy
 from measure.bench.host_busy import BusyHost
 from measure.table import host_words
 from measure.test.samples import record
-from base.common import cores
 
-TOOLS = Path(__file__).resolve().parents[2]
+TOOLS = Path(__file__).resolve().parents[3]
 # A tool that keeps the host busy, says so, and waits.
 TOOL = """
 from measure.bench.host_busy import BusyHost

@@ -17,7 +17,7 @@ from measure.top.counts import Histograms
 from measure.top.test import samples
 from measure.top.view import SORTS, View
 
-TOOLS = Path(__file__).resolve().parents[2]
+TOOLS = Path(__file__).resolve().parents[3]
 HANGS = 600			# seconds after which a test has hung, on any machine
 A, B = "a_lock+0x0/0x8 [drv]", "b_lock+0x0/0x8 [drv]"
 

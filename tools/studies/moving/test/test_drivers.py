@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Moving drivers, the tutorial: what is read from files and pages."""
+"""Moving drivers: what is read from files and pages."""
 
 import unittest
 
-from studies.moving.steps import PAGE as MOVING, rows
 from base.common import Failure
 from studies.moving.drivers import Lock, is_left, with_include
-from studies.tutorial.page import PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread
+from studies.moving.steps import PAGE as MOVING
+from studies.moving.steps import rows
 
 
 class MovingTest(unittest.TestCase):
@@ -37,32 +37,3 @@ class MovingTest(unittest.TestCase):
         self.assertGreater(len(rows(MOVING.read_text())), 10)
         with self.assertRaises(Failure):
             rows("no table")
-
-
-class TutorialTest(unittest.TestCase):
-    def test_every_file_is_on_the_page(self):
-        self.assertEqual(unread(PAGE.read_text(), tracked()), [])
-        self.assertEqual(unread("", ["new.c", "Makefile"]), ["new.c"])
-
-    def test_a_command_without_output_is_refused(self):
-        with self.assertRaises(Failure):
-            commands("   $ tools/nbq guest true\n\nText.\n")
-
-    def test_a_command_that_the_tests_do_not_know_is_refused(self):
-        typed, = commands("   $ tools/check docs\n\n.. literalinclude:: tutorial/docs.txt\n")
-        with self.assertRaisesRegex(Failure, "types tools/check docs, and only"):
-            typed.run()
-
-    def test_places_of_mistakes_are_compared(self):
-        typed = {one.name: one for one in commands(PAGE.read_text())}["mistakes"]
-        shown = typed.path.read_text()
-        self.assertTrue(is_as_shown(typed, shown, shown))
-        self.assertFalse(is_as_shown(typed, shown.replace(":3:", ":4:"), shown))
-
-    def test_outputs_are_compared_without_their_figures(self):
-        typed = {one.name: one for one in commands(PAGE.read_text())}
-        shown = typed["timeout"].path.read_text()
-        self.assertTrue(is_as_shown(typed["timeout"], shown, shown))
-        self.assertFalse(is_as_shown(typed["timeout"], shown + "more\n", shown))
-        lost = typed["bounded"].path.read_text().replace("deadlocks:0", "deadlocks:1")
-        self.assertTrue(breaks_a_promise(typed["bounded"], lost, lost))

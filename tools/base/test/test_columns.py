@@ -6,8 +6,6 @@ import io
 import unittest
 from unittest import mock
 
-from measure.table import SIMULATED_COLUMNS, groups_of, laid_out, print_table
-from measure.test.samples import scenario_result
 from base.common import columns, in_two, print_columns, wrapped
 
 ROWS = [("lock", "attempts in all", "failed", "99.9 % within"),
@@ -61,21 +59,3 @@ class Columns(unittest.TestCase):
             self.assertLessEqual(max(map(len, out.getvalue().splitlines())), longest)
             self.assertEqual("" in out.getvalue().splitlines(), terminal == 30)
             self.assertLessEqual(max(map(len, text.splitlines())), terminal or 100)
-
-
-class Results(unittest.TestCase):
-    def test_the_widest_table_fits_80_columns_and_lacks_nothing(self):
-        result = scenario_result({"clh_nb": [5000000], "raw_spinlock": [123456]}, cpus=2)
-        wide = laid_out(SIMULATED_COLUMNS, groups_of(result))
-        with on_terminal(80) as out:
-            print_table(SIMULATED_COLUMNS, groups_of(result))
-        narrow = out.getvalue().splitlines()
-        self.assertGreater(len(wide[0]), 150)
-        self.assertLessEqual(max(map(len, narrow)), 80)
-        for lock in ("clh_nb", "raw_spinlock"):
-            cells = [word for line in narrow if line.startswith(lock)
-                     for word in line.split()[1:]]
-            self.assertEqual(cells, next(line for line in wide if
-                                         line.startswith(lock)).split()[1:])
-        parts = narrow.count("") + 1
-        self.assertEqual(narrow.count("-- 2 CPUs, 2 threads"), parts)
