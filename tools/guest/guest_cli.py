@@ -8,12 +8,14 @@ import sys
 
 from base.building import digest
 from base.common import MOST_CPUS, Failure, can_be_written, guest_cpus, positive
-from guest.guest import (DEFAULT_TIMEOUT, DIED, HUNG, MOST_QEMU_CPUS, QemuMachine,
-                           UserModeMachine, log_excerpt, run_guest)
+from base.setup import setup
+from guest.guest import (DEFAULT_TIMEOUT, DIED, HUNG, MOST_QEMU_CPUS, QemuMachine, UserModeMachine,
+                         log_excerpt, run_guest)
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from guest.modules import build_modules, build_user, user_sources
-from base.setup import setup
 
+VERBS = {"guest": "run a command in user-mode Linux with the modules",
+         "debian-guest": "the same in a stock Debian kernel"}
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
 
 
@@ -121,7 +123,7 @@ def body():
     return run(options, UserModeMachine(user_mode_kernel()))
 
 
-def debian_body():
+def debian_guest_body():
     options = parser("Boots a stock Debian kernel in QEMU with the nbqlock modules and runs a "
                      "shell\ncommand in it.")
     options.add_argument("--series", default="6.12", metavar="X.Y",

@@ -13,6 +13,8 @@ from guest.kernels import GUEST, user_mode_kernel
 from guest.kunit import BUILT_IN_SUITES, MULTIPROCESSOR, SUITES, run_built_in
 from guest.source import get_source
 
+VERBS = {"kernel": "get and build kernels, run the KUnit suites"}
+
 
 def source(_options):
     setup("source", makes=["source"])

@@ -9,12 +9,14 @@ report has the last result of each part.
 import argparse
 from pathlib import Path
 
-from base.progress import clock
 from base.common import folder_can_be_written, say
+from base.progress import clock
 from base.rst import replace
 from base.setup import setup
 from host import report
 from host.parts import FOLDER, PARTS, VERIFIED
+
+VERBS = {"verify": "verify the locks in all cases, and write a report"}
 
 
 def parse_arguments():

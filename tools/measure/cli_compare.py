@@ -4,12 +4,12 @@
 from itertools import groupby
 from pathlib import Path
 
+from base.common import Failure, say
+from base.hardware import FORMAT
 from measure import compare
 from measure.cli import add
-from base.hardware import FORMAT
 from measure.results import as_json
 from measure.table import print_table
-from base.common import Failure, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
 stress --json, share or bench --share have written. Each line has B divided by

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
-from measure.host_load import HostLoad
-from measure.results import PASS, RunRecord, ScenarioResult
 from base.common import cores
 from base.driver import Run
+from measure.host_busy import BusyHost
+from measure.host_load import HostLoad
+from measure.results import PASS, RunRecord, ScenarioResult
 
 
 class PlannedRun(Run):
@@ -101,8 +102,6 @@ class Job:
         return result
 
     def make_on_busy_host(self, busy, runs, cpus, progress, result):
-        # No scenario of an installed nbq asks for it.
-        from measure.bench.host_busy import BusyHost	# pylint: disable=import-outside-toplevel
         with BusyHost(busy) as host:
             try:
                 result.problems += self.place.make(runs, cpus, progress)

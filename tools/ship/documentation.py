@@ -9,6 +9,7 @@ from base.common import BUILD, PROJECT, Unavailable, answer_of
 from base.setup import setup
 from guest.source import get_source
 
+VERBS = {"docs": "build the documentation as HTML"}
 FOLDER = BUILD / "docs"
 INDEX = FOLDER / "html/index.html"
 

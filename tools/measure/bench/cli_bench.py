@@ -4,18 +4,19 @@
 from argparse import Namespace
 from pathlib import Path
 
-from measure.bench import cli_folder, result_folder, scenario_file, table1
-from measure.bench.places import needs, place_on
 from base import hardware
-from measure import host_load, results
-from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
+from base.common import PROJECT, Failure, cores, folder_can_be_written, must_not_be, say, wrapped
 from base.progress import Progress, clock, counted
+from base.setup import setup
+from base.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on
+from guest.modules import user_sources
+from measure import host_load, results
+from measure.bench import (cli_folder, findings, metrics, plot, report, result_folder,
+                           scenario_file, table1)
+from measure.bench.places import needs, place_on
+from measure.cli import STOPPED, add, add_modules, rounds, undisturbed
 from measure.runner import Job, well
 from measure.table import columns_of, groups_of, print_table
-from base.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on
-from base.common import PROJECT, Failure, cores, folder_can_be_written, must_not_be, say, wrapped
-from guest.modules import user_sources
-from base.setup import setup
 
 RESULTS = PROJECT / "results"
 
@@ -62,7 +63,6 @@ def new_parser(verbs):
 
 def read(path):
     """A scenario, checked against the metrics that can be drawn."""
-    from measure.bench import findings, metrics
     return scenario_file.read(path, metrics.METRICS, findings.check)
 
 
@@ -209,7 +209,6 @@ def count_accesses(plan, folder):
 
 def draw(folder):
     """Figures and report. Their failure does not undo what was measured."""
-    from measure.bench import plot, report
     try:
         plot.draw(folder)
         say(f"report: {report.write(folder)}")

@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from measure.bench import share
+from base.common import say
+from measure.bench import plot, report, share
 from measure.cli import add
 from measure.results import as_json
-from base.common import say
 
 PLOT_EXAMPLES = """gnuplot draws all figures again from the folder's results.
 
@@ -30,13 +30,15 @@ example:
   tools/nbq compare --relative-to raw_spinlock theirs.json my-machine.json"""
 
 
-def new_parsers(verbs):
-    for name, text, examples, run in (
-            ("plot", "draw the figures of a folder of results", PLOT_EXAMPLES, draw),
-            ("report", "write the report of a folder of results", REPORT_EXAMPLES, write),
-            ("share", "write a folder of results to one file for other people", SHARE_EXAMPLES,
-             write_shared)):
-        parser = add(verbs, name, text, examples, run)
+HELP = {"plot": "draw the figures of a folder of results",
+         "report": "write the report of a folder of results",
+         "share": "write a folder of results to one file for other people"}
+
+
+def new_parser(verbs):
+    for name, examples, run in (("plot", PLOT_EXAMPLES, draw), ("report", REPORT_EXAMPLES, write),
+                                ("share", SHARE_EXAMPLES, write_shared)):
+        parser = add(verbs, name, HELP[name], examples, run)
         parser.add_argument("folder", type=Path, metavar="FOLDER",
                             help="a folder that bench has made")
         if run is write_shared:
@@ -44,14 +46,12 @@ def new_parsers(verbs):
 
 
 def draw(options):
-    from measure.bench import plot
     for path in plot.draw(options.folder):
         print(path)
     return 0
 
 
 def write(options):
-    from measure.bench import report
     print(report.write(options.folder))
     return 0
 

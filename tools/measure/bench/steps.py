@@ -3,10 +3,12 @@
 
 import shutil
 
-from guest.cases import USER_MODE
 from base.building import run_logged
 from base.case import Case, extent, runs_on
 from base.common import BUILD, PROJECT
+from guest.cases import USER_MODE
+from measure import results
+from measure.bench import plot, scenario_file
 
 
 def planned(result):
@@ -36,7 +38,6 @@ QUICK = ("busy-host", "figure5", "table1", "table1-contended", "table1-instructi
 
 def chosen():
     """The paths of the scenarios that are run."""
-    from measure.bench import scenario_file
     paths = sorted(scenario_file.SCENARIOS.glob("*.ini"))
     return [path for path in paths if extent.is_long or path.stem in QUICK]
 
@@ -62,8 +63,6 @@ def quick_pass():
 @runs_on(USER_MODE, "bench")
 def bench():
     """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""
-    from measure.bench import plot, scenario_file
-    from measure import results
     status, said, folder = quick_pass()
     yield Case("bench: tools/nbq bench --quick, exit status 0", status == 0,
                f"status {status}\n{said[-4000:]}")

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import unittest
 
-from measure import cli_stress
-from measure.test.samples import Folders, NoPlace, options_of
 from base.common import Failure
 from base.driver import HISTOGRAMS
+from measure import stress_command
+from measure.bench import cli_stress
+from measure.test.samples import Folders, NoPlace, options_of
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 
@@ -27,8 +28,8 @@ class Arguments(Folders, unittest.TestCase):
         (self.folder / "Kbuild").write_text("obj-m := x.o\n")
         module = ("--module", self.folder)
         figure = ("--figure", f"wait={self.folder}/x.svg")
-        cli_stress.check(options_of(cli_stress, *module, *figure))
-        cli_stress.check(options_of(cli_stress, "--here", *figure))
+        stress_command.check(options_of(cli_stress, *module, *figure))
+        stress_command.check(options_of(cli_stress, "--here", *figure))
         for words, sentence in (
                 (("--here", *module), "--module is for a guest; here, insmod loads it"),
                 (("--testbed", "simulated", *module), "the simulation loads no modules"),
@@ -38,7 +39,7 @@ class Arguments(Folders, unittest.TestCase):
                 ((*figure, "--json", self.folder / "x.svg"), "name the same file"),
                 (("--figure", f"wait={self.folder}/no/x.svg"), "no folder to write to")):
             with self.subTest(words), self.assertRaisesRegex(Failure, sentence):
-                cli_stress.check(options_of(cli_stress, *words))
+                stress_command.check(options_of(cli_stress, *words))
 
     def test_a_figure_is_of_a_histogram_and_an_svg_or_png(self):
         self.assertEqual(cli_stress.figure("handoff=x.png"), ("handoff", Path("x.png")))
@@ -50,13 +51,13 @@ class Arguments(Folders, unittest.TestCase):
         place = NoPlace(("clh_nb", "clh", "mine"))
         place.types[2].is_own = False
         for words, wanted in (((), ["clh_nb", "mine"]), (("--locks", "clh"), ["clh"])):
-            plan = cli_stress.contended(options_of(cli_stress, *words), place)
+            plan = stress_command.contended(options_of(cli_stress, *words), place)
             self.assertEqual(plan.locks, wanted)
 
     def test_histograms_come_with_what_they_are_for(self):
         for words, wanted in (((), ()), (("--json", "x"), HISTOGRAMS), (("--csv", "x"), HISTOGRAMS),
                               (("--figure", "wait=x.svg", "--figure", "wait=x.png"), ("wait",))):
-            plan = cli_stress.contended(options_of(cli_stress, *words), NoPlace())
+            plan = stress_command.contended(options_of(cli_stress, *words), NoPlace())
             self.assertEqual(plan.histograms, wanted)
 
 
@@ -64,9 +65,9 @@ class Simulated(Folders, unittest.TestCase):
 
     def plans(self, *words):
         options = options_of(cli_stress, "--testbed", "simulated", *words)
-        cli_stress.check(options)
+        stress_command.check(options)
         place = simulated_place()
-        return cli_stress.contended(options, place), cli_stress.alone(options, place)
+        return stress_command.contended(options, place), stress_command.alone(options, place)
 
     def test_its_defaults_are_for_many_processors_and_a_short_time(self):
         contended, alone = self.plans()
@@ -90,7 +91,7 @@ class Simulated(Folders, unittest.TestCase):
                 (("--set", "sockets=2"), "the stress driver has no such parameter"),
                 (("--patience", "200*cpus"), "patience_ns does not take \"200[*]cpus\" there")):
             with self.subTest(words), self.assertRaisesRegex(Failure, sentence):
-                cli_stress.check(options_of(cli_stress, *words))
+                stress_command.check(options_of(cli_stress, *words))
 
     def test_the_kernels_lock_is_answered_by_its_model(self):
         contended, _ = self.plans("--locks", "raw_spinlock,clh_nb")

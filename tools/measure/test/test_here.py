@@ -13,11 +13,12 @@ import threading
 import unittest
 from unittest import mock
 
-from measure import cli_stress, here
-from measure.here import HerePlace, cpu_numbers
-from base.progress import Progress
-from measure.test.samples import Folders, captured, options_of
 from base.common import Failure
+from base.progress import Progress
+from measure import here, stress_command
+from measure.bench import cli_stress
+from measure.here import HerePlace, cpu_numbers
+from measure.test.samples import Folders, captured, options_of
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"
@@ -142,7 +143,7 @@ class Command(Folders, unittest.TestCase):
         out, _ = self.stress(*once, status=1)
         self.assertIn("FAIL two holders were seen", out)
         driver.runs = []
-        with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
+        with mock.patch.object(stress_command, "WORK", {"cs_ns": "refuse me"}):
             out, _ = self.stress(*once, status=1)
         self.assertIn("the driver refused cs_ns=refuse me (Invalid argument", out)
         with self.assertRaisesRegex(Failure, '"rqspinlock"; there are clh_nb, raw_spinlock'):

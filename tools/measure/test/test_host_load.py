@@ -7,13 +7,12 @@ import re
 import unittest
 from unittest import mock
 
-from measure.bench import cli_bench, report_head
-from measure import cli_stress, compare, results, runner
-from measure.host_load import AT_START, HostLoad, is_busy, warning
 from base.progress import Progress
+from measure import compare, results, runner, stress_command
+from measure.bench import cli_bench, cli_stress, report_head
+from measure.host_load import HostLoad, is_busy, warning
 from measure.scenario import Scenario
-from measure.test.samples import (SAMPLE, Folders, NoPlace, captured, options_of,
-                                  scenario_result)
+from measure.test.samples import SAMPLE, Folders, NoPlace, captured, options_of, scenario_result
 
 TICKS = os.sysconf("SC_CLK_TCK")
 BUSY, IDLE = {"load_average": 0.5, "cores": 2, "others_permille": 400}, \

@@ -8,17 +8,17 @@ import contextlib
 import re
 from statistics import median
 
-from measure.cli import positive
-from measure.cli_stress import setting
-from base.parameters import DRIVER, SIMULATION
-from base.testbeds import TESTBEDS
 from base.common import Failure, guest_cpus, say
 from base.driver import Run
+from base.parameters import DRIVER, SIMULATION
+from base.setup import setup
+from base.testbeds import TESTBEDS
 from guest.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
 from guest.guest_cli import loaded
 from guest.kernels import TRACE, built_kernel, debian_kernel, debian_row
-from base.setup import setup
+from measure.cli import positive
 from measure.stress import FILES, read_runs
+from measure.stress_command import setting
 from measure.top.counts import Parts
 from measure.top.events import guest_start
 from measure.top.screen import Quit, new_screen

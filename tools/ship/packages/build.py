@@ -9,12 +9,13 @@ import tarfile
 
 from base.building import run_logged
 from base.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, folder_can_be_written,
-                            output_of)
-from guest.modules import EXAMPLE
+                         output_of)
 from base.setup import setup
-from guest.source import get_source
 from base.versions import set_version, version
+from guest.modules import EXAMPLE
+from guest.source import get_source
 
+VERBS = {"deb": "build the Debian packages"}
 FOLDER = BUILD / "deb"
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"	# of the distribution's own programs
 MARK = ".nbqlock-packages"	# in a folder that may be emptied

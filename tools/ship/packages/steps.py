@@ -3,10 +3,10 @@
 
 import re
 
-from ship.packages.build import build_packages, complaints_of_lintian, contents, field
 from base.case import Case
 from base.common import BUILD
 from base.versions import version
+from ship.packages.build import build_packages, complaints_of_lintian, contents, field
 
 # Of each package: files that it must have, as patterns, and nothing else but those of its docs.
 DOCS = r"/usr/share/doc/{package}/(changelog(\.Debian)?\.gz|copyright)"
@@ -28,7 +28,7 @@ WANTED = {
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
                     r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
     "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version)",
-                      r"/usr/share/nbqlock/(measure|testbed|top)/\w+\.py",
+                      r"/usr/share/nbqlock/(base|measure|measure/top)/\w+\.py",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",
                       r"/usr/share/bash-completion/completions/nbq",
                       r"/usr/share/python3/runtime\.d/nbqlock-tools\.rtupdate"),

@@ -17,6 +17,8 @@ from ship.upstream.libarena import make_libarena
 from ship.upstream.patches import Author, am_commands, author_of_git
 from ship.upstream.series import FOLDER, make_series
 
+VERBS = {"series": "write the patches for a kernel tree"}
+
 
 def body():
     parser = argparse.ArgumentParser(

@@ -43,7 +43,7 @@ WORDS = (
 LEFTOVERS = re.compile(
     r"\bLINUX_VERSION_CODE|\bKERNEL_VERSION\(|\bIS_MODULE\(|\bNBQ_(?:QUEUE_LOCKS|OUT_OF_TREE)"
     r"|\bnbqlock\.ko|<nbqlock/|\bcompat\.h|clh_nb|mcs_nb|swap_nb|\bnbq_(?:clh|mcs|swap)(?:\b|_)|[Ee]xplorer"
-    r"|\btools/(?:testbed|ci|check|verification)|\bpool_nodes|Documentation/(?!locking)\w+\.rst"
+    r"|\btools/(?:guest|module|check|host)|\bpool_nodes|Documentation/(?!locking)\w+\.rst"
     r"|MCS-NB|queue_lock|\bmodule_param|\bthe module\b", re.ASCII)
 
 CODE = "kernel/locking/nbqlock"

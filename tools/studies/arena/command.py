@@ -22,14 +22,15 @@ import argparse
 from statistics import median
 import subprocess
 
-from studies.arena.build import LOCKS, OURS, THEIRS, host_program
-from studies.arena.runs import Speed, all_parts, run_all
-from guest.bpf import TOOLS_ROW
 from base.common import Failure, positive, print_columns, say
+from base.setup import setup
+from guest.bpf import TOOLS_ROW
 from guest.guest import QemuMachine, log_excerpt
 from guest.kernels import BPF, built_kernel
-from base.setup import setup
+from studies.arena.build import LOCKS, OURS, THEIRS, host_program
+from studies.arena.runs import Speed, all_parts, run_all
 
+VERBS = {"arena": "compare the lock for BPF arenas with libarena's"}
 PLACES = ("alone", "2 threads")
 
 

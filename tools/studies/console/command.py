@@ -26,6 +26,7 @@ from measure.bench.figure import STYLES
 from studies.console.stall import (CHANGES, CPUS, HVC, INPUTS, PATIENCE_US, SIDES, OrderRun,
                                    TimedRun, kernel_of)
 
+VERBS = {"console": "show what a stalled console does to a CPU"}
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn
 HEAD = ("", *LOCKS)
 

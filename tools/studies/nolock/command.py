@@ -19,12 +19,13 @@ once.
 import argparse
 from statistics import median
 
-from studies.nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 from base.common import MOST_CPUS, guest_cpus, positive, print_columns, say
+from base.setup import setup
 from guest.guest import log_excerpt
 from guest.hybrid import CHANGES, QEMU, UML, recipe_of
-from base.setup import setup
+from studies.nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 
+VERBS = {"nolock": "count failures of allocations that may not wait, on two kernels"}
 HEAD = ("", "attempts in", "attempts", "failed, of a million", "99.9 % within", "longest",
         "as usual")
 

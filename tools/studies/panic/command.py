@@ -16,11 +16,13 @@ half-written, else whole. Documentation/panic.rst has the results.
 import argparse
 import tempfile
 
-from studies.panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
 from base.common import columns, positive, say, terminal_columns
+from base.setup import setup
 from guest.guest import log_excerpt
 from guest.kernels import debian_row
-from base.setup import setup
+from studies.panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
+
+VERBS = {"panic": "show what a panic does to a record whose lock is held"}
 
 
 def parse_arguments():

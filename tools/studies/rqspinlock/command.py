@@ -17,12 +17,14 @@ Documentation/rqspinlock.rst explains the results, and what they leave out.
 
 import argparse
 
+from base.common import positive, say
+from base.setup import setup
+from guest.bpf import TOOLS_ROW
+from guest.guest import QemuMachine, UserModeMachine, log_excerpt
 from studies.rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, row_of, run_all
 from studies.rqspinlock.table import table
-from guest.bpf import TOOLS_ROW
-from base.common import positive, say
-from guest.guest import QemuMachine, UserModeMachine, log_excerpt
-from base.setup import setup
+
+VERBS = {"rqspinlock": "compare rqspinlock with the hybrid in its place"}
 
 
 def tests(lock, options):

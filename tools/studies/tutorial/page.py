@@ -10,13 +10,14 @@ import re
 import shlex
 import subprocess
 
-from guest import guest_cli
 from base.common import PROJECT, Failure
+from base.setup import setup
+from guest import guest_cli
 from guest.guest import QemuMachine, UserModeMachine
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from guest.modules import TUTORIAL
-from base.setup import setup
 
+VERBS = {"tutorial": "run the commands of the tutorial"}
 PAGE = PROJECT / "Documentation/tutorial.rst"
 FOLDER = PROJECT / TUTORIAL
 # For a build without tools/nbq guest.

@@ -12,7 +12,7 @@ import unittest
 from unittest import mock
 
 from base.common import Failure
-from measure.top import cli, guest, screen
+from measure.top import command, guest, screen
 from measure.top.counts import Histograms
 from measure.top.test import samples
 from measure.top.view import SORTS, View
@@ -115,7 +115,7 @@ class TestScreens(unittest.TestCase):
     def test_plain_text_off_a_terminal(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
             with screen.new_screen() as shown:
-                watch = cli.Watch(argparse.Namespace(sort="waits", lock=None), shown)
+                watch = command.Watch(argparse.Namespace(sort="waits", lock=None), shown)
                 for time in (1, 2, 3):
                     watch.take(parts(time, time))
         self.assertNotIn("\x1b", out.getvalue())
@@ -123,7 +123,7 @@ class TestScreens(unittest.TestCase):
 
     def test_the_view_is_as_wide_as_its_terminal(self):
         shown = mock.Mock(rows=10, columns=50)
-        watch = cli.Watch(argparse.Namespace(sort="waits", lock=None), shown)
+        watch = command.Watch(argparse.Namespace(sort="waits", lock=None), shown)
         for time in (1, 2):
             watch.take(parts(time, time))
         lines = shown.show.call_args[0][0]
@@ -226,7 +226,7 @@ class TestSignals(unittest.TestCase):
 class TestCommand(unittest.TestCase):
     def options(self, *words):
         parser = argparse.ArgumentParser()
-        cli.new_parser(parser.add_subparsers())
+        command.new_parser(parser.add_subparsers(), guest)
         return parser.parse_args(["top", *words])
 
     def test_try_is_a_guest(self):
@@ -236,7 +236,7 @@ class TestCommand(unittest.TestCase):
     def test_load_needs_a_guest(self):
         for words in (["--set", "cs_ns=5"], ["--overhead"]):
             with self.assertRaisesRegex(Failure, "--try"):
-                cli.run(self.options(*words))
+                command.run(self.options(*words))
 
     def test_interval_is_bounded(self):
         with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):

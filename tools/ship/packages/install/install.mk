@@ -9,11 +9,10 @@ PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h spin.h clh.
 	compat.h guard.h spin_types.h bare_spin.h bare_spin_types.h stress.h)
 EXAMPLE := Documentation/example
 # What the installed nbq imports: no guests, no simulation, no experiments.
-TOOLS := $(addsuffix .py, \
-	$(addprefix measure/, __init__ cli cli_compare cli_stress compare hardware here host_load \
-		metrics parameters progress results runner scenario table testbeds) \
-	$(addprefix testbed/, __init__ common driver lines versions) \
-	$(addprefix top/, __init__ cli counts events instance screen view))
+TOOLS := $(patsubst tools/%,%,$(wildcard tools/base/*.py)) $(addsuffix .py, \
+	$(addprefix measure/, __init__ cli cli_compare compare here host_busy host_load metrics \
+		results runner scenario stress_command table) \
+	$(addprefix measure/top/, __init__ command counts events instance screen view))
 
 STAGE := build/stage
 HEADERS := src/nbqlock-headers
@@ -99,6 +98,7 @@ stage-tools:
 	mkdir -p $(STAGE)/bin $(STAGE)/share/nbqlock $(STAGE)/share/man/man1 $(STAGE)/$(COMPLETIONS)
 	for file in $(TOOLS); do \
 		install -D -m 644 tools/$$file $(STAGE)/share/nbqlock/$$file || exit; done
+	install -m 644 tools/ship/packages/install/cli_here.py $(STAGE)/share/nbqlock/measure
 	echo $(VERSION) > $(STAGE)/share/nbqlock/version
 	sed -e '1s,.*,#!/usr/bin/python3,' -e 3d tools/nbq > $(STAGE)/share/nbqlock/nbq
 	chmod 755 $(STAGE)/share/nbqlock/nbq

@@ -6,24 +6,18 @@ from pathlib import Path
 import re
 
 from base import hardware
-from measure import host_load, results
-from measure.cli import STOPPED, add, add_modules, positive, rounds, seconds, undisturbed
-from measure.here import FOLDER, HerePlace
-from base.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
-                                number_or_word, takes)
-from base.progress import Progress, clock, counted
-from measure.runner import Job, well
-from measure.scenario import Plot, Scenario
-from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
-from base.testbeds import SIMULATED, STRESSED, TESTBEDS, locks_on, stand_in
-from base.common import INSTALLED, Failure, cores, guest_cpus, must_not_be, say, wrapped
+from base.common import Failure, cores, guest_cpus, must_not_be, say, wrapped
 from base.driver import HISTOGRAMS, OURS
-from base.setup import setup
-
-if not INSTALLED:
-    from measure.bench import distribution, gnuplot, plot
-    from measure.bench.places import needs, place_on
-    from guest.modules import user_sources
+from base.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
+                             number_or_word, takes)
+from base.progress import Progress, clock, counted
+from base.testbeds import SIMULATED, TESTBEDS, locks_on, stand_in
+from measure import host_load, results
+from measure.cli import STOPPED, add, positive, rounds, seconds, undisturbed
+from measure.here import FOLDER, HerePlace
+from measure.runner import Job, well
+from measure.scenario import Scenario
+from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
 WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}
@@ -74,16 +68,7 @@ def setting(text, instead=None):
     return name, number_or_word(value)
 
 
-def figure(text):
-    """HISTOGRAM=FILE, as (histogram, path)."""
-    name, _, file = text.partition("=")
-    if name not in HISTOGRAMS or not file.endswith((".svg", ".png")):
-        raise argparse.ArgumentTypeError(f"{text} is not HISTOGRAM=FILE.svg or .png; there are "
-                                         f"{', '.join(HISTOGRAMS)}")
-    return name, Path(file)
-
-
-def new_parser(verbs):
+def new_parser(verbs, beds):
     parser = add(verbs, "stress", "compare locks under contention and alone",
                  EXAMPLES, run)
     parser.add_argument("--locks", action="append", metavar="NAME[,NAME...]|all",
@@ -112,31 +97,29 @@ def new_parser(verbs):
                         help="write all results, with the histograms, to this new file")
     parser.add_argument("--csv", type=Path, metavar="FILE",
                         help="write the same as a table, a row for each run")
-    if INSTALLED:
-        parser.set_defaults(module=[], figure=[])
-    else:
-        parser.add_argument("--figure", type=figure, action="append", default=[],
-                            metavar="HISTOGRAM=FILE", help="draw a histogram of the contended "
-                            "runs, such as handoff, to a new file, .svg or .png; repeatable")
-    add_place(parser)
+    beds.add_options(parser)
+    parser.set_defaults(beds=beds)
     parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
                         help="with --here: folder of the driver's files (default: %(default)s)")
 
 
-def add_place(parser):
-    """Where to run. Guests are built of the project's sources, which an installed nbq lacks."""
-    if INSTALLED:
+class Here:
+    """Where an installed nbq runs: guests are built of the project's sources, which it lacks."""
+
+    def add_options(self, parser):
+        parser.set_defaults(module=[], figure=[])
         parser.add_argument("--here", action="store_true", default=True,
                             help="run on this machine, as root, with the loaded nbqlock_stress "
                             "(the default: only the project's sources have guests)")
-        return
-    add_modules(parser)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--testbed", choices=STRESSED, default="uml", metavar="NAME",
-                       help="the guest's kernel (default: %(default)s): " + "; ".join(
-                           f"{name}, {testbed.meaning}" for name, testbed in STRESSED.items()))
-    where.add_argument("--here", action="store_true",
-                       help="run on this machine, as root, with the loaded module, not in a guest")
+
+    def check(self, options):
+        """Refuse what can be seen to be wrong before anything is built."""
+
+    def place_for(self, options):
+        return HerePlace(options.folder)
+
+    def draw(self, options, machine, result):
+        """Draw the figures that are asked for."""
 
 
 # What to run
@@ -267,20 +250,7 @@ def write_files(options, machine, done):
     if options.csv:
         results.write_new(options.csv, results.as_csv(done))
         say(f"written: {options.csv}")
-    for name, path in options.figure:
-        draw(name, path, machine, done[0])
-
-
-def draw(name, path, machine, result):
-    """A figure of a histogram."""
-    drawn = distribution.Distribution(result, Plot(name, distribution.title_of(name),
-                                                   histogram=name))
-    if drawn.empty:
-        say(f"{name}: no run has values, {path} is not drawn")
-        return
-    subtitle = plot.subtitle_of(argparse.Namespace(machine=machine), result, drawn.plot)
-    plot.write(drawn, subtitle, path)
-    say(f"written: {path}")
+    options.beds.draw(options, machine, done[0])
 
 
 def check(options):
@@ -298,8 +268,7 @@ def check(options):
                       "--module is for a guest; the simulation loads no modules")
     if options.figure and not options.here and options.testbed == SIMULATED:
         raise Failure("--figure: the simulation has no histograms")
-    for folder in options.module:
-        user_sources(folder)
+    options.beds.check(options)
     name = "uml" if options.here else options.testbed
     testbed = TESTBEDS[name]
     for parameter, value in [*options.set, *(("patience_ns", each) for each in
@@ -321,22 +290,9 @@ def check(options):
                       "most")
 
 
-def place_for(options):
-    purposes, makes = ((), ()) if options.here else needs(options.testbed)
-    if options.figure:
-        purposes = (*purposes, "figures")
-    if purposes:
-        setup(*purposes, makes=makes)
-    if options.figure:
-        gnuplot.gnuplot()
-    if options.here:
-        return HerePlace(options.folder)
-    return place_on(options.testbed, folders=options.module)
-
-
 def run(options):
     check(options)
-    place = place_for(options)
+    place = options.beds.place_for(options)
     plans = [contended(options, place)]
     if not options.no_alone:
         plans.append(alone(options, place))

@@ -11,15 +11,15 @@ import unittest
 from unittest import mock
 
 from base.common import cores
-from measure.bench import host_busy
-from measure.bench.host_busy import BusyHost
+from measure import host_busy
+from measure.host_busy import BusyHost
 from measure.table import host_words
 from measure.test.samples import record
 
-TOOLS = Path(__file__).resolve().parents[3]
+TOOLS = Path(__file__).resolve().parents[2]
 # A tool that keeps the host busy, says so, and waits.
 TOOL = """
-from measure.bench.host_busy import BusyHost
+from measure.host_busy import BusyHost
 from base.common import main
 
 def body():

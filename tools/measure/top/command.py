@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tools/nbq top: the locks of this machine, or of a guest, at work."""
+"""tools/nbq top: the locks of this machine, or of a guest, at work.
+
+guest: what guest.py has, where guests can be built.
+"""
 
 import argparse
 import contextlib
 import time
 
 from measure.cli import COMMAND, add, positive
-from base.common import INSTALLED
 from measure.top.counts import counter_for
 from measure.top.instance import Instance
 from measure.top.screen import Quit, new_screen
 from measure.top.view import SORTS, View
-
-if not INSTALLED:
-    from measure.top import guest
 
 MANY = 1000000			# intervals: until it is stopped
 
@@ -39,9 +38,9 @@ def interval(text):
 interval.__name__ = "seconds"
 
 
-def new_parser(verbs):
+def new_parser(verbs, guest=None):
     parser = add(verbs, "top", "show the locks of a running system at work",
-                 EXAMPLES + ('' if INSTALLED else GUEST_EXAMPLES), run)
+                 EXAMPLES + (GUEST_EXAMPLES if guest else ''), run)
     parser.add_argument("--interval", type=interval, default=2.0, metavar="S",
                         help="seconds from one view to the next (default: %(default)g)")
     parser.add_argument("--count", type=positive, default=MANY, metavar="N",
@@ -50,7 +49,8 @@ def new_parser(verbs):
                         help="which locks come first (default: %(default)s)")
     parser.add_argument("--lock", metavar="TEXT",
                         help="only locks whose name or address contains TEXT")
-    if not INSTALLED:
+    parser.set_defaults(guest=guest)
+    if guest:
         guest.add_guest(parser)
 
 
@@ -97,8 +97,8 @@ def watch_here(options):
 
 
 def run(options):
-    if not INSTALLED and guest.is_asked_for(options):
-        return guest.run(options, lambda screen: Watch(options, screen).hear)
+    if options.guest and options.guest.is_asked_for(options):
+        return options.guest.run(options, lambda screen: Watch(options, screen).hear)
     with contextlib.suppress(Quit):
         watch_here(options)
     return 0
