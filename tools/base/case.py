@@ -71,3 +71,18 @@ def runs_on(testbed, how):
         step.on = On(testbed, how)
         return step
     return mark
+
+
+# Of a step: it is run with --all only; it does more with --all; its time is that of guests under
+# load, for the most part.
+ONLY_ALL, MORE, LOAD = "only all", "more", "load"
+STEPS = {}			# {name: step}, of the modules that were imported
+
+
+def step(name, *marks):
+    """Make a function a step of tools/check, which finds it by this line."""
+    def note(function):
+        function.marks = marks
+        STEPS[name] = function
+        return function
+    return note

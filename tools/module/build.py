@@ -3,7 +3,7 @@
 
 import re
 
-from base.case import Case, On, claim_cases, runs_on
+from base.case import ONLY_ALL, Case, On, claim_cases, runs_on, step
 from base.common import BUILD, Unavailable
 from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386,
                          KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel, stock_kernel)
@@ -39,6 +39,7 @@ def strict_build(kernel, *checks, options=()):
                 not warnings, "\n".join(warnings))
 
 
+@step("build")
 @runs_on(USER_MODE, "build")
 def build():
     """the modules build without a warning under W=1: 7.2, 6.1"""
@@ -47,6 +48,7 @@ def build():
     yield strict_build(stock_kernel("6.1"), WARNINGS)
 
 
+@step("sparse")
 @runs_on(DEBIAN_6_12, "build")
 def sparse():
     """the modules build without a warning under sparse: Debian 6.12, 7.2"""
@@ -79,6 +81,7 @@ def strict_on(testbed):
         return Case(f"build: {testbed.name}", False, str(reason), skipped=True)
 
 
+@step("strict", ONLY_ALL)
 def strict():
     """the modules build without a warning under W=1 and sparse for every other kernel"""
     for testbed in STRICT:
@@ -86,6 +89,7 @@ def strict():
         yield strict_on(testbed)
 
 
+@step("analysis")
 @runs_on(USER_MODE, "build")
 def analysis():
     """ignored results and unbalanced locks: the compiler's warnings, clang's context analysis"""
@@ -95,6 +99,7 @@ def analysis():
             yield Case(f"analysis: {claim}", not complaint, complaint)
 
 
+@step("guards")
 def guards():
     """guards compile, unchecked ones are refused: 7.2, 6.12, 6.1"""
     # What only the newest kernel's guards have is looked for there.
@@ -104,6 +109,7 @@ def guards():
         yield from claim_cases(f"guards: Linux {kernel.version}", guard_claims(kernel, whole))
 
 
+@step("riscv")
 @runs_on(RISCV64_PLAIN, "build")
 def riscv():
     """riscv64: the modules build under W=1, every operation counts for mmiowb()"""

@@ -3,18 +3,18 @@
 
 import re
 
-from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
-                       clean_guest, guest_report, stock_kernel, unload_case)
-from module.stress import MIXED, alike, survives
-from base.case import Case, claim_cases, runs_on
-from module.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
-                               interrupted, left_behind, legitimate, needs)
+from base.case import LOAD, ONLY_ALL, Case, claim_cases, runs_on, step
 from base.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
+from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
+                         clean_guest, guest_report, stock_kernel, unload_case)
 from guest.guest import QemuMachine, TwoSockets
 from guest.guest_cli import loaded
 from guest.kernels import NEWEST, REAL_TIME
-from module.shapes import stock_runs
 from measure.stress import Unseen, made_cases, read_runs, reloaded, run_case, run_stress, until_seen
+from module.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
+                              interrupted, left_behind, legitimate, needs)
+from module.shapes import stock_runs
+from module.stress import MIXED, alike, survives
 from module.tracing import cost_claims, traced_claims
 
 LIST_LOCKS = f"""
@@ -105,24 +105,28 @@ def debian(kernel, above=ALL_INTERRUPTS, new_locks=()):
     yield clean_guest(name, *outcomes)
 
 
+@step("debian-6.12", LOAD)
 @runs_on(DEBIAN_6_12, "stress")
 def debian_6_12():
     """stock Debian kernel 6.12 in QEMU: load, stress, unload"""
     yield from debian(stock_kernel("6.12"))
 
 
+@step("debian-6.1", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_6_1, "stress")
 def debian_6_1():
     """stock Debian kernel 6.1 in QEMU, the oldest supported: load, stress, unload"""
     yield from debian(stock_kernel("6.1"))
 
 
+@step("debian-newest", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_NEWEST, "stress")
 def debian_newest():
     """the newest stock Debian kernel in QEMU: load, stress, unload"""
     yield from debian(stock_kernel(NEWEST), new_locks=NEW_LOCKS)
 
 
+@step("rt", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_RT, "stress")
 def real_time():
     """stock Debian kernel 6.12 with PREEMPT_RT in QEMU: load, stress, unload"""
@@ -158,6 +162,7 @@ echo "@online $online"
 """
 
 
+@step("hotplug", LOAD)
 @runs_on(DEBIAN_6_12, "hotplug")
 def hotplug():
     """CPU hotplug: a CPU that comes online after the modules, goes offline, returns"""
@@ -195,6 +200,7 @@ def has_no_turns(run):
     return run.counted and f"{run.counted} turns"
 
 
+@step("sockets", LOAD)
 @runs_on(DEBIAN_6_12, "sockets")
 def sockets():
     """nbq_spin on two emulated sockets: the turn is passed"""
@@ -223,6 +229,7 @@ def sockets():
     yield clean_guest("sockets", *outcomes)
 
 
+@step("tracing", LOAD)
 @runs_on(DEBIAN_6_12, "stress")
 def tracing():
     """tracepoints: they agree with the counters; disabled, they are no-ops"""

@@ -8,10 +8,10 @@ after a report of one kind a kernel may have switched off the detector of anothe
 from concurrent.futures import ThreadPoolExecutor
 import re
 
-from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386, KCSAN,
-                       RISCV64, RT, USER_MODE, guest_report)
-from base.case import Case, On, runs_on
+from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.common import BUILD, Unavailable, cores
+from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386,
+                         KCSAN, RISCV64, RT, USER_MODE, guest_report)
 from guest.complaints import complaints
 from guest.guest import LEAK_SCAN, run_guest
 from guest.modules import FAULTS, build_modules
@@ -174,6 +174,7 @@ def faults_on(testbed, kinds):
                    guest_report(fault.outcome))
 
 
+@step("faults", ONLY_ALL, LOAD)
 @runs_on(USER_MODE, "faults")
 def faults():
     """fault injection: each kernel's detectors report each kind of mistake"""

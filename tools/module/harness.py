@@ -4,9 +4,9 @@
 import re
 import shutil
 
-from guest.cases import USER_MODE, commanded, guest_kernel, guest_report, layout_cases, machine
-from base.case import Case, runs_on
+from base.case import Case, runs_on, step
 from base.common import BUILD
+from guest.cases import USER_MODE, commanded, guest_kernel, guest_report, layout_cases, machine
 from guest.complaints import FIRST_PROCESS, WORDS, complaints, without_known
 from guest.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
 
@@ -234,6 +234,7 @@ def early_deaths():
                "panicked" in (outcome.problem or ""), report)
 
 
+@step("guest")
 @runs_on(USER_MODE, "guests")
 def guest():
     """the guest runner: exit statuses, hangs, panics, complaints of the kernel"""

@@ -7,14 +7,14 @@ import json
 import re
 import shutil
 
-from guest.cases import STRESS_FOLDER, USER_MODE, guest_kernel
-from module.modules import RUNNING, answered_cases
 from base.building import run_logged
-from base.case import Case, done, extent, runs_on
+from base.case import MORE, Case, done, extent, runs_on, step
 from base.common import BUILD, PROJECT
+from guest.cases import STRESS_FOLDER, USER_MODE, guest_kernel
 from guest.guest_cli import LOADED
 from guest.modules import LOCK_TYPE, build_user, user_sources
 from measure.stress import FILES as STRESS_FILES
+from module.modules import RUNNING, answered_cases
 
 NAME = "ticket_timeout"
 # Modules that are the example but for this, and what the kernel log says of them.
@@ -205,6 +205,7 @@ def file_cases(files):
         f">{lock}<" in files["svg"].read_text() for lock in (NAME, "clh_nb")))
 
 
+@step("lock-types", MORE)
 @runs_on(USER_MODE, "modules")
 def lock_types():
     """a lock type of another module: registered, run, refused, unloaded; tools/nbq knows it"""

@@ -8,7 +8,7 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 import re
 
 from base.building import disassembly
-from base.case import Case, On, runs_on
+from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.common import BUILD, Unavailable, guest_cpus
 from base.driver import OURS, LockType
 from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
@@ -124,6 +124,7 @@ def lock_stat_case(name, table):
     return Case(f"{name}: /proc/lock_stat has our contended classes", not lacks, lacks)
 
 
+@step("debug", ONLY_ALL, LOAD)
 @runs_on(DEBUG, "kunit")
 def debug():
     """KASAN, lockdep, kmemleak and others: the suites and ours under load"""
@@ -170,6 +171,7 @@ def filter_case():
 SPARINGLY = ("kcsan.skip_watch=4000",)
 
 
+@step("kcsan", ONLY_ALL, LOAD)
 @runs_on(KCSAN, "kunit")
 def kcsan():
     """data races on x86-64: the suites and ours under load, NMIs as well"""
@@ -184,6 +186,7 @@ def kcsan():
 
 # Not the suites: some of their cases turn bottom halves off with a lock in hand, for
 # which a task may have to sleep there.
+@step("rt-debug", ONLY_ALL, LOAD)
 @runs_on(RT, "stress")
 def real_time():
     """PREEMPT_RT with detectors for what may not sleep: ours under load"""
@@ -217,6 +220,7 @@ def long_wait_case(name, result):
 PROCESSORS = (("LSE", "max"), ("LL/SC", "cortex-a53"))
 
 
+@step("arm64", ONLY_ALL, LOAD)
 @runs_on(ARM64, "kunit")
 def arm64():
     """another processor, and both of its ways to be atomic"""
@@ -246,18 +250,21 @@ def of_processor(testbed, interrupts):
     yield from stress_cases(name, machine, interrupts, 1000000)
 
 
+@step("riscv64", ONLY_ALL, LOAD)
 @runs_on(RISCV64, "kunit")
 def riscv64():
     """riscv64: the suites and ours under load"""
     yield from of_processor(RISCV64, INTERRUPTS)
 
 
+@step("i386", ONLY_ALL, LOAD)
 @runs_on(I386, "kunit")
 def i386():
     """32 bits: the suites and ours under load, NMIs as well"""
     yield from of_processor(I386, ALL_INTERRUPTS)
 
 
+@step("clang", ONLY_ALL, LOAD)
 @runs_on(CLANG, "build")
 def clang():
     """kernel and modules built by clang: warnings, the suites, stress"""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the stress driver measures."""
 
-from guest.cases import STRESS_FOLDER, USER_MODE, clean_guest, guest_modules, guest_report, machine
-from base.case import Case, runs_on
-from module.disturbed import needs
+from base.case import LOAD, Case, runs_on, step
 from base.driver import HISTOGRAMS as OF_DRIVER
 from base.driver import OURS, Run
+from guest.cases import STRESS_FOLDER, USER_MODE, clean_guest, guest_modules, guest_report, machine
 from guest.guest import run_guest
-from module.shapes import PLAIN
 from measure.stress import FILES as STRESS_FILES
 from measure.stress import Tables, Unseen, read_runs, until_seen
+from module.disturbed import needs
+from module.shapes import PLAIN
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 TABLES = ("summary", "contenders", "histograms")		# the files of result/
@@ -228,6 +228,7 @@ def paused_measures(paused):
            threads_only(paused, contenders))
 
 
+@step("measures", LOAD)
 @runs_on(USER_MODE, "stress")
 def measures():
     """the stress driver's histograms, table of threads, costs, busy work"""

@@ -4,7 +4,7 @@
 import re
 import shlex
 
-from base.case import Case, On, done, runs_on
+from base.case import Case, On, done, runs_on, step
 from base.common import BUILD, PROJECT, Failure, answer_of
 from base.driver import read_figures
 from base.parameters import DRIVER, good_value
@@ -17,6 +17,7 @@ from module.disturbed import REFUSED as REFUSED_DISTURBED
 from module.shapes import PLAIN, REFUSED
 
 
+@step("consumer")
 @runs_on(USER_MODE, "modules")
 def consumer():
     """the module of Documentation/example is built, loaded and run"""
@@ -225,6 +226,7 @@ clamped() {
 """
 
 
+@step("parameters")
 @runs_on(USER_MODE, "modules")
 def parameters():
     """module parameters: clamped if out of range, refused if malformed"""
@@ -259,6 +261,7 @@ def parameter_cases(output):
                "\n".join(strange))
 
 
+@step("misuse")
 @runs_on(USER_MODE, "modules")
 def misuse():
     """malformed input to the stress driver is refused and changes nothing"""
@@ -302,6 +305,7 @@ exit 0
 """
 
 
+@step("unload")
 @runs_on(USER_MODE, "modules")
 def unload():
     """the stress driver is unloaded during a run"""
@@ -326,6 +330,7 @@ exit 0
 """
 
 
+@step("stop")
 @runs_on(USER_MODE, "modules")
 def stop():
     """a stress run is stopped, by a 0 or a signal, and has its result"""
@@ -352,6 +357,7 @@ echo 1 >reset; echo @reset; cat total
 NOT_ADDED = ("most_skipped",)
 
 
+@step("counters")
 @runs_on(USER_MODE, "modules")
 def counters():
     """event counters in debugfs: total, per CPU, reset"""

@@ -3,10 +3,10 @@
 
 import re
 
+from base.case import LOAD, Case, On, runs_on, step
 from guest.cases import DEBIAN_6_12, USER_MODE, guest_report
-from module.fault_injection import provoke
-from base.case import Case, On, runs_on
 from guest.modules import FAULTS, build_modules
+from module.fault_injection import provoke
 
 REPORT = re.compile(
     r"nbqlock: BUG: (?P<what>[^:]*): (?P<lock>\w+)(?:\+0x\w+/0x\w+)?(?: \[nbq_faults\])?"
@@ -52,6 +52,7 @@ def deadlock_claims(found):
            found[0]["caller"] == "deadlock")
 
 
+@step("reports", LOAD)
 @runs_on(USER_MODE, "modules")
 def reports():
     """reports of misuse and deadlocks in the kernel log: lock, holder, caller, rate"""

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Locks under load: the stress driver in the daily kernel."""
 
-from guest.cases import USER_MODE, clean_guest, guest_modules, machine
-from base.case import Case, extent, runs_on
+from base.case import LOAD, MORE, Case, extent, runs_on, step
 from base.common import guest_cpus
-from module.disturbed import (INTERRUPTS, LONG, SHORT, SOAK_CPUS, above_own_cpu, at_once,
-                               goes_unnoticed, guest_runs, soak_runs)
-from module.disturbed import GUESTS as DISTURBED_GUESTS
 from base.driver import BROKEN, COMPARATORS, OURS, Run
-from module.shapes import (FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun, broken_run,
-                            logged_parameters, shape_runs)
-from module.shapes import CPUS as SHAPE_CPUS
+from guest.cases import USER_MODE, clean_guest, guest_modules, machine
 from measure.stress import Unseen, lock_types, made_cases
+from module.disturbed import (INTERRUPTS, LONG, SHORT, SOAK_CPUS, above_own_cpu, at_once,
+                              goes_unnoticed, guest_runs, soak_runs)
+from module.disturbed import GUESTS as DISTURBED_GUESTS
+from module.shapes import (FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun, broken_run,
+                           logged_parameters, shape_runs)
+from module.shapes import CPUS as SHAPE_CPUS
 
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
@@ -84,6 +84,7 @@ def clean_runs(name, runs, cpus):
     yield clean_guest(name, *(yield from stressed(name, list(runs), cpus)))
 
 
+@step("stress", MORE, LOAD)
 @runs_on(USER_MODE, "stress")
 def stress():
     """every lock type under contention, with one and with four CPUs a core"""
@@ -101,6 +102,7 @@ dmesg | sed -n '/lock broken/,$p'
 """
 
 
+@step("shapes", LOAD)
 @runs_on(USER_MODE, "stress")
 def shapes():
     """nested locks, retries, stalled holders, pauses, locks that are freed"""
@@ -126,6 +128,7 @@ def shapes():
 NO_CHECKS = "echo N >/sys/module/nbqlock/parameters/deadlock_checks"
 
 
+@step("contexts", LOAD)
 @runs_on(USER_MODE, "stress")
 def contexts():
     """softirqs and hardirqs contend with threads; threads that migrate"""
@@ -141,12 +144,14 @@ def contexts():
     yield clean_guest("contexts, 1 CPU", *outcomes)
 
 
+@step("soak", MORE, LOAD)
 @runs_on(USER_MODE, "stress")
 def soak():
     """deeply nested locks: no false deadlock report"""
     yield from clean_runs("soak", soak_runs(LONG if extent.is_long else SHORT), SOAK_CPUS)
 
 
+@step("broken", LOAD)
 @runs_on(USER_MODE, "stress")
 def broken():
     """the stress driver fails a lock that does not exclude"""

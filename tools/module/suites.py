@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The KUnit suites."""
 
-from guest.kernel_table import TestBed
-from base.case import Case, once, runs_on
+from base.case import Case, once, runs_on, step
 from guest.guest import LAYOUTS
 from guest.kernel_copy import built_copy
+from guest.kernel_table import TestBed
 from guest.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in
 
 # The daily kernel with the detectors that cost little, and that for one CPU.
@@ -35,6 +35,7 @@ def layout_cases(name, kernel):
                    result.passed, whole_report(result))
 
 
+@step("kunit")
 @runs_on(WITH_LOCKDEP, "kunit")
 def kunit():
     """the KUnit suites, with lockdep"""
@@ -54,6 +55,7 @@ def kunit():
     yield from layout_cases("kunit", kernel)
 
 
+@step("uniprocessor")
 @runs_on(FOR_ONE_CPU, "kunit")
 def uniprocessor():
     """the KUnit suites in a kernel for one CPU"""

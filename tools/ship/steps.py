@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from base.case import Case
+from base.case import Case, step
 from base.common import PROJECT, answer_of
 from base.versions import disagreements
 from guest.cases import guest_kernel
@@ -32,6 +32,7 @@ BPF_IGNORES = (*HOST_IGNORES, "EMBEDDED_FUNCTION_NAME", "LINE_SPACING", "MACRO_W
                "SPACING", "SPLIT_STRING")
 
 
+@step("layout")
 def layout():
     """which headers and symbols each layer uses; the interface is as recorded; one version"""
     for name, found in (("each layer keeps to its headers", layers.breaches(PROJECT)),
@@ -57,6 +58,7 @@ def rooms():
         [f"there is no {name}/" for name in sorted(rows) if not (PROJECT / name).is_dir()]
 
 
+@step("headers")
 def headers():
     """the generated headers are those of nbqlock/lock.h.in"""
     text, status = answer_of([PROJECT / "nbqlock/lock.sh", "--check"])
@@ -69,6 +71,7 @@ def c_files(folders):
                   if not path.name.endswith(".mod.c"))
 
 
+@step("checkpatch")
 def checkpatch():
     """checkpatch.pl --strict over all C files"""
     script = guest_kernel().source / "scripts/checkpatch.pl"
@@ -90,6 +93,7 @@ def checkpatch():
                    done.stdout + done.stderr or "no files")
 
 
+@step("docs")
 def docs():
     """the documentation builds without a warning; links, names, kept results and their figures"""
     yield from kept_results()

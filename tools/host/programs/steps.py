@@ -6,10 +6,11 @@ import shutil
 import sys
 
 from base.building import compiler_environment, run_logged
-from base.case import Case, extent
+from base.case import MORE, Case, extent, step
 from base.common import BUILD, PROJECT, Failure, answer_of
 
 
+@step("host", MORE)
 def host():
     """the locks' algorithms as host programs under sanitizers: tools/host/programs"""
     folder = PROJECT / "tools/host/programs"
@@ -35,6 +36,7 @@ def host():
                f"status {status}, {len(results)} tests; log: {log}")
 
 
+@step("tools")
 def tools():
     """unit tests of the Python tools"""
     log = BUILD / "log" / "tools.log"

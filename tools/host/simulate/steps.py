@@ -8,11 +8,11 @@ import shutil
 from statistics import mean, median
 import tempfile
 
-from host.simulate import policy_rules, program, without
-from base.case import Case
+from base.case import Case, step
 from base.common import cores
 from base.driver import OURS
 from host.mutate.edits import SOURCE, copy_with
+from host.simulate import policy_rules, program, without
 
 SEEDS_AGREE = 0.05		# two seeds differ by no more than that
 FLAT = 0.02			# the same, of flat locks at different numbers of CPUs
@@ -194,6 +194,7 @@ def overtaken(runs):
                f"{values['verdict']}; {values['passed_late_max']} did")
 
 
+@step("simulation")
 def simulation():
     """the locks on 4 to 256 simulated CPUs, their cache misses: tools/host/simulate"""
     runs = Runs(program.build())

@@ -4,7 +4,7 @@
 import shutil
 
 from base.building import run_logged
-from base.case import Case, extent, runs_on
+from base.case import MORE, Case, extent, runs_on, step
 from base.common import BUILD, PROJECT
 from guest.cases import USER_MODE
 from measure import results
@@ -60,6 +60,7 @@ def quick_pass():
     return status, log.read_text(errors="replace"), folders[0] if folders else None
 
 
+@step("bench", MORE)
 @runs_on(USER_MODE, "bench")
 def bench():
     """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""

@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 from base.progress import Progress
-from measure import compare, results, runner, stress_command
+from measure import compare, results, runner
 from measure.bench import cli_bench, cli_stress, report_head
 from measure.host_load import HostLoad, is_busy, warning
 from measure.scenario import Scenario

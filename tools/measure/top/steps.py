@@ -5,22 +5,22 @@ from collections import Counter
 import errno
 import re
 
-from guest.cases import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
-from guest.kernel_table import TestBed
-from guest import kernels
-from measure.top import perf
-from base.case import Case, On, runs_on
+from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.driver import Run
+from guest import kernels
+from guest.cases import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
 from guest.guest import QemuMachine, UserModeMachine, run_guest
 from guest.guest_cli import loaded
+from guest.kernel_table import TestBed
 from measure.stress import FILES, Unseen, read_runs, until_seen
+from measure.top import perf
 from measure.top.counts import SYMBOL, Parts, Sample, counter_for, histograms
 from measure.top.events import PREFIX, guest_start
 from measure.top.view import View
 
 CPUS = 3
 # Waiters stand in the queue, and give up in it.
-LOAD = {"threads": CPUS, "cpus": f"0-{CPUS - 1}", "patience_ns": "1-5000000", "cs_ns": 1000000,
+RUN = {"threads": CPUS, "cpus": f"0-{CPUS - 1}", "patience_ns": "1-5000000", "cs_ns": 1000000,
         "ncs_ns": 500, "duration_ms": 500, "sample_every": 0}
 LOCKS = ("nbq_spin", "clh_nb")
 TIMEOUT = 3600			# of guests that take a minute; it only ends what hangs
@@ -90,7 +90,7 @@ def make_runs(machine, runs, command=None, more=None, before=""):
 
 
 def new_runs():
-    return [Run(lock, lacks_waits, lock=lock, **LOAD) for lock in LOCKS]
+    return [Run(lock, lacks_waits, lock=lock, **RUN) for lock in LOCKS]
 
 
 def view_of(sample):
@@ -143,6 +143,7 @@ def counted_cases(name, machine, of_run=claims, **options):
     yield clean_guest(name, *outcomes)
 
 
+@step("top", LOAD)
 @runs_on(DEBIAN_6_12, "stress")
 def top():
     """nbq top: its counts are those of the driver and of the counters"""
@@ -206,6 +207,7 @@ def recorded_claims(run):
         "recorded events" in view_of(run.seen[1])
 
 
+@step("top-all", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_6_12, "stress")
 def top_all():
     """nbq top: against perf lock contention; on 6.1; without hist triggers"""

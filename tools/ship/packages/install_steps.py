@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 
+from base.building import compiler_environment, compiler_for_make
+from base.case import ONLY_ALL, Case, On, done, runs_on, step
+from base.common import BUILD, answer_of, cores
+from base.versions import version
 from guest.cases import CLANG, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, USER_MODE
 from ship.packages.build import SYSTEM_PATH, copy_project, empty
 from ship.packages.steps import HEADER_NAMES, WANTED, unlike
-from base.building import compiler_environment, compiler_for_make
-from base.case import Case, On, done, runs_on
-from base.common import BUILD, answer_of, cores
-from base.versions import version
 
 FOLDER = BUILD / "install"
 # There before, and to be left alone.
@@ -174,6 +174,7 @@ def install_cases(kernel, where, more=lambda name, there: ()):
                "\n".join(sorted(left)))
 
 
+@step("install")
 @runs_on(DEBIAN_6_12, "install")
 def install():
     """make install and uninstall for Linux 6.1, 6.12 and 7.2, the example against that"""
@@ -184,6 +185,7 @@ def install():
     yield from install_cases(USER_MODE.find(), "INSTALL_MOD_PATH={root}")
 
 
+@step("install-all", ONLY_ALL)
 @runs_on(DEBIAN_NEWEST, "install")
 def install_all():
     """the same for Debian's newest kernel, and for one that clang has built"""

@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import tempfile
 
-from ship.packages.build import SYSTEM_PATH, copy_project, empty, write_original
-from ship.packages.steps import WANTED, unlike
 from base.building import run_logged
-from base.case import Case
+from base.case import ONLY_ALL, Case, step
 from base.common import BUILD, PROJECT, Failure, Unavailable, answer_of
 from base.versions import set_version, version
+from ship.packages.build import SYSTEM_PATH, copy_project, empty, write_original
+from ship.packages.steps import WANTED, unlike
 
 FOLDER = BUILD / "other-packages"
 RECIPES = PROJECT / "tools/ship/packages/recipes"
@@ -119,6 +119,7 @@ def package_cases(kind, wanted, built, files, needs):
                    "\n".join(wrong))
 
 
+@step("packages-other", ONLY_ALL)
 def packages_other():
     """RPMs and packages of Arch's: built on Debian, listed; rpmlint is silent"""
     rpms = build_rpms(FOLDER / "rpm")

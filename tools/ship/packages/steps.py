@@ -3,7 +3,7 @@
 
 import re
 
-from base.case import Case
+from base.case import Case, step
 from base.common import BUILD
 from base.versions import version
 from ship.packages.build import build_packages, complaints_of_lintian, contents, field
@@ -65,6 +65,7 @@ def package_cases(built):
                    "\n".join(wrong))
 
 
+@step("packages")
 def packages():
     """the Debian packages: built, lintian, contents"""
     folder = BUILD / "packages"

@@ -5,17 +5,17 @@ import contextlib
 import re
 import shutil
 
+from base.case import ONLY_ALL, Case, On, done, step
+from base.common import BUILD
+from base.versions import version
 from guest.cases import clean_guest, guest_report
+from guest.guest import run_guest
 from guest.kernel_table import TestBed
+from guest.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system, remove_system,
+                           write_disk)
 from ship.packages import installed_top, secure_boot
 from ship.packages.build import build_consumer, build_packages, copy_project, field
 from ship.packages.other_steps import build_rpms
-from base.case import Case, On, done
-from base.common import BUILD
-from guest.guest import run_guest
-from guest.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system, remove_system,
-                             write_disk)
-from base.versions import version
 from studies.tutorial.page import PAGE, commands, shown_of
 from studies.tutorial.steps import typed_cases
 
@@ -271,6 +271,7 @@ def system_cases(name, system, packages, rpms, consumer):
     yield from make_install_cases(name, system, before)
 
 
+@step("packages-all", ONLY_ALL)
 def packages_systems():
     """the packages in fresh systems of Debian 12 and 13: installed, booted, upgraded, purged"""
     packages = (build_packages(FOLDER / "first"),

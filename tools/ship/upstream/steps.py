@@ -5,12 +5,11 @@ import re
 import subprocess
 import tempfile
 
-from guest.cases import guest_report
-from guest.kernel_table import TestBed
-from studies.locktorture.runs import NO_TIMEOUT
-from base.case import Case, once, runs_on
+from base.case import LOAD, ONLY_ALL, Case, once, runs_on, step
 from base.common import BUILD, PROJECT, Failure
+from guest.cases import guest_report
 from guest.guest import UserModeMachine
+from guest.kernel_table import TestBed
 from guest.kernel_tests import Boot, KernelLock, ShellLoad, Suites
 from guest.kunit import run_built_in
 from guest.source import get_source
@@ -18,6 +17,7 @@ from ship.upstream.build import SPINLOCKS, SUITES, Build
 from ship.upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
 from ship.upstream.patches import am_commands, applied, typed
 from ship.upstream.series import make_series
+from studies.locktorture.runs import NO_TIMEOUT
 
 SERIES = TestBed("user-mode, the series", get_source)
 # What checkpatch is not asked, and why.
@@ -137,6 +137,7 @@ def libarena_case():
                 f"{sorted(found)}")
 
 
+@step("series")
 @runs_on(SERIES, "build")
 def series_patches():
     """make series: checkpatch --strict, git am, a build of each patch"""
@@ -156,6 +157,7 @@ def series_patches():
         yield from build_cases(spinlocks, "all spinlocks the hybrid")
 
 
+@step("series-all", ONLY_ALL, LOAD)
 @runs_on(SERIES, "kunit, locktorture")
 def series_kernel():
     """KUnit and locktorture of the kernel with the series; the same with all spinlocks the hybrid"""

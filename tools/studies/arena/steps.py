@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """nbq_arena_lock in a kernel: BPF programs that time out, in each place of its queue."""
 
+from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
+from guest.cases import DEBIAN_6_12, DEBIAN_NEWEST, RQSPINLOCK, clean_guest
 from studies.arena.build import OURS, release_off_x86
 from studies.arena.runs import all_parts, run_all
-from guest.cases import DEBIAN_6_12, DEBIAN_NEWEST, RQSPINLOCK, clean_guest
-from base.case import Case, On, runs_on
 
 # Of what a busy machine may keep from coming up: a CPU that has no core for 250 ms times out.
 STARTS = 3
@@ -23,6 +23,7 @@ def cases(name, testbed, parts):
     yield clean_guest(name, *outcomes)
 
 
+@step("arena", ONLY_ALL, LOAD)
 @runs_on(RQSPINLOCK, "locks in BPF arenas")
 def arena():
     """BPF programs on nbq_arena_lock and on libarena's lock, x86-64 in QEMU; ours on Debian's"""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The virtio console with an nbq_spin: what its interrupts do while the device stalls."""
 
+from base.case import LOAD, ONLY_ALL, Case, once, runs_on, step
 from guest.cases import clean_guest
 from guest.kernel_table import TestBed
 from studies.console.stall import INPUTS, SIDES, OrderRun, kernel_of
-from base.case import Case, once, runs_on
 
 CONSOLE = TestBed("user-mode, console", once(lambda: kernel_of("nbqlock")))
 STALLS = 5
@@ -13,6 +13,7 @@ STALLS = 5
 HANG_SECONDS, STALL_SECONDS = 120, 1
 
 
+@step("console", ONLY_ALL, LOAD)
 @runs_on(CONSOLE, "stalled console")
 def stalled_console():
     """the virtio console with an nbq_spin: its interrupts return while its device stalls"""

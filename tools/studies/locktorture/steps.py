@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's own torture test over the locks of nbqlock."""
 
+from base.case import LOAD, MORE, ONLY_ALL, Case, On, extent, runs_on, step
 from guest.cases import DEBUG, RT, USER_MODE, clean_guest, guest_report
-from studies.locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, torture_all, torture_modules
-from base.case import Case, On, extent, runs_on
 from guest.kernel_tests import BUSTED
+from studies.locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, torture_all, torture_modules
 
 SHORT, MEDIUM, LONG = 1, 4, 9
 # Timed operations below others of their kind, and plain ones.
@@ -40,6 +40,7 @@ def torture_cases(name, machine, seconds, **parameters):
                "End of test: FAILURE" in busted.log, guest_report(busted))
 
 
+@step("locktorture", MORE, LOAD)
 @runs_on(USER_MODE, "locktorture")
 def locktorture():
     """the kernel's locktorture over all lock types, plain, irq, timed, try, nested"""
@@ -47,6 +48,7 @@ def locktorture():
                              LONG if extent.is_long else SHORT)
 
 
+@step("torture-all", ONLY_ALL, LOAD)
 @runs_on(RT, "locktorture")
 def locktorture_kernels():
     """locktorture with CPU hotplug in QEMU, and on the debug kernel"""

@@ -3,11 +3,11 @@
 
 import re
 
-from studies.moving.attempts import CLASSES, counts, find_sites
-from studies.moving.drivers import Driver, try_drivers
-from base.case import Case
+from base.case import ONLY_ALL, Case, step
 from base.common import PROJECT, Failure
 from guest.source import get_source
+from studies.moving.attempts import CLASSES, counts, find_sites
+from studies.moving.drivers import Driver, try_drivers
 
 PAGE = PROJECT / "Documentation/moving.rst"
 # A row of its table: driver, lock, sites, lines left.
@@ -62,11 +62,13 @@ def attempt_cases():
                    "\n".join(str(site) for site in sites if site.kind == kind))
 
 
+@step("moving")
 def moving():
     """drivers of the kernel tree that tools/studies/moving/convert has moved compile"""
     yield from driver_cases(dict(shown_drivers()[:FEW]))
 
 
+@step("moving-all", ONLY_ALL)
 def moving_all():
     """as moving, with more drivers; the attempts in the kernel are those of the page"""
     yield from driver_cases(dict(shown_drivers()[FEW:]))

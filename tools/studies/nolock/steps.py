@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Allocations that may not wait, on a kernel whose locks let them."""
 
+from base.case import LOAD, ONLY_ALL, Case, On, once, runs_on, step
 from guest.cases import guest_report
-from guest.kernel_table import TestBed
-from studies.nolock.runs import (CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot, SlubSuite,
-                         machine)
-from base.case import Case, On, once, runs_on
 from guest.hybrid import HYBRID, QEMU, STOCK, UML
+from guest.kernel_table import TestBed
+from studies.nolock.runs import (CONTEXTS, OBJECTS, PAGES, PATIENCE_US, Held, Load, NolockBoot,
+                                 SlubSuite, machine)
 
 NAME = "nolock"
 CPUS = 4
@@ -59,6 +59,7 @@ def suite_case(name, machine_):
                 f"{suite.complaint} {boot.complaint}\n{guest_report(boot.outcome)}")
 
 
+@step("nolock", ONLY_ALL, LOAD)
 @runs_on(USER_MODE, NAME)
 def nolock():
     """allocations that may not wait: with a patience, and on qspinlock; contexts, NMIs in QEMU"""

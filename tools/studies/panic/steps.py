@@ -3,10 +3,10 @@
 
 import tempfile
 
+from base.case import LOAD, ONLY_ALL, Case, runs_on, step
 from guest.cases import DEBIAN_6_12
 from studies.panic.command import table
 from studies.panic.runs import SKIP, TAKEOVER, WHOLE, Panics, delays
-from base.case import Case, runs_on
 
 PANICS = 10
 MOST_PANICS = 40	# until the lock was held in one
@@ -16,6 +16,7 @@ def held(panics, way):
     return [record for record in panics.of(way) if record.first]
 
 
+@step("panic", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_6_12, "panics")
 def panic():
     """panics that stop the holder of a lock: with a takeover, no record is lost or torn"""

@@ -3,11 +3,11 @@
 
 import re
 
+from base.case import LOAD, MORE, ONLY_ALL, Case, On, extent, once, runs_on, step
 from guest.cases import RQSPINLOCK, clean_guest
+from guest.guest import QemuMachine
 from guest.kernel_table import TestBed
 from studies.rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, kernels, run_all
-from base.case import Case, On, extent, once, runs_on
-from guest.guest import QemuMachine
 
 REPLACED = TestBed("user-mode, the hybrid as rqspinlock", once(lambda: kernels("nbqlock")))
 REPLACED_X86_64 = TestBed("x86-64, the hybrid as rqspinlock",
@@ -58,6 +58,7 @@ def selftest_cases(lock, testbed):
     yield clean_guest(name, outcome)
 
 
+@step("rqspinlock", MORE, LOAD)
 @runs_on(REPLACED, "the hybrid as rqspinlock")
 def rqspinlock():
     """BPF's locks on the bare hybrid: AA, ABBA, ABBCCA, a cycle of queues, a contended map"""
@@ -65,6 +66,7 @@ def rqspinlock():
                           LONG if extent.is_long else SHORT)
 
 
+@step("rqspinlock-all", ONLY_ALL, LOAD)
 @runs_on(REPLACED_X86_64, "the hybrid as rqspinlock")
 def rqspinlock_kernels():
     """as rqspinlock, on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The tutorial: its commands are run, its page shows what they print."""
 
+from base.case import Case, On, runs_on, step
 from guest.cases import DEBIAN_6_12, USER_MODE, clean_guest, guest_report
-from base.case import Case, On, runs_on
-from studies.tutorial.page import PAGE, Typed, breaks_a_promise, commands, is_as_shown, tracked, unread
+from studies.tutorial.page import (PAGE, Typed, breaks_a_promise, commands, is_as_shown, tracked,
+                                   unread)
 
 # A flush that no interrupt came into, a CPU that the host did not run for seconds.
 MOST_RUNS = 4
@@ -27,6 +28,7 @@ def typed_cases(typed, name="tutorial", run=Typed.run):
         yield clean_guest(f"{name}: {typed.name}", outcome)
 
 
+@step("tutorial")
 @runs_on(USER_MODE, "modules")
 def tutorial():
     """the tutorial's listings are built and run, its outputs compared"""

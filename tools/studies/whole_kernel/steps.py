@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from measure.bench import metrics, scenario_file
-from guest import loads_of_others as others
-from measure.bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
-from guest.loads_of_others import RoomyMachine
-from guest.cases import guest_report
-from guest.kernel_table import TestBed
-from measure import runner
+from base.case import LOAD, ONLY_ALL, Case, On, once, runs_on, step
+from base.common import PROJECT
 from base.progress import Progress
 from base.testbeds import KERNELS_OTHERS
-from base.case import Case, On, once, runs_on
-from base.common import PROJECT
+from guest import loads_of_others as others
+from guest.cases import guest_report
 from guest.hybrid import HYBRID, QEMU, STOCK, UML, machine_of
 from guest.kernel_copy import patched
+from guest.kernel_table import TestBed
 from guest.kernel_tests import BANGS, BUSTED, Boot, KernelLock
+from guest.loads_of_others import RoomyMachine
+from measure import runner
+from measure.bench import metrics, scenario_file
+from measure.bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from studies.whole_kernel.debian import debian_kernel
 from studies.whole_kernel.debian_boot import DebianBoot
 from studies.whole_kernel.others import CLASSES, Programs, StressClass, lost
 from studies.whole_kernel.refusals import judged
-from studies.whole_kernel.runs import (CPUS, LEFT_THE_WAIT, STAYED, Clocksource, nmi_machine, nmi_wait,
-                               parts_of)
+from studies.whole_kernel.runs import (CPUS, LEFT_THE_WAIT, STAYED, Clocksource, nmi_machine,
+                                       nmi_wait, parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9
@@ -169,6 +169,7 @@ def cases_of(name, plan):
                result.complete and not result.problems, "\n".join(result.problems))
 
 
+@step("whole-kernel", LOAD)
 @runs_on(USER_MODE, "all spinlocks are the hybrid")
 def whole_kernel():
     """user-mode Linux all of whose spinlocks are the hybrid: torture tests, suites, a load"""
@@ -178,6 +179,7 @@ def whole_kernel():
     yield from choice_cases()
 
 
+@step("whole-kernels", ONLY_ALL, LOAD)
 @runs_on(USER_MODE, "all spinlocks are the hybrid")
 def whole_kernels():
     """as whole-kernel, with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU beside qspinlock"""
@@ -194,6 +196,7 @@ def whole_kernels():
     yield from path_cases(f"{NAME}, x86-64")
 
 
+@step("other-loads", ONLY_ALL, LOAD)
 @runs_on(UNDER_OTHERS, "loads that others wrote")
 def other_loads():
     """loads that others wrote, on the hybrid and qspinlock: stress-ng, perf, sysbench, make"""
@@ -202,6 +205,7 @@ def other_loads():
     yield from class_cases(name, SHORT_CPUS)
 
 
+@step("debian-kernels", ONLY_ALL, LOAD)
 @runs_on(DEBIANS[HYBRID], "from power on to power off")
 def debian_kernels():
     """Debian's own configuration, on the hybrid and on qspinlock: Debian 13, power on to off"""
