@@ -9,7 +9,7 @@ from base.common import PROJECT, answer_of
 from base.versions import disagreements
 from guest.cases import guest_kernel
 from measure.bench.readable import kept_figures
-from ship import layers
+from ship import layers, walls
 from ship.documentation import broken_links, build_html, long_first_screen, lost_fences
 from ship.interface import differences
 from ship.kept import FOLDER, kept_results, papers_disagree
@@ -38,6 +38,8 @@ def layout():
     for name, found in (("each layer keeps to its headers", layers.breaches(PROJECT)),
                         ("known breaches are found", layers.self_test())):
         yield Case(f"layout: {name}", not found, "\n".join(found))
+    found = walls.breaches(PROJECT / "tools")
+    yield Case("layout: each room of tools/ imports only what it may", not found, "\n".join(found))
     changed = differences()
     yield Case("layout: the interface is that of Documentation/ABI/symbols", not changed, changed)
     lost = rooms()
