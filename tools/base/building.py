@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from base.common import (HELD, PROGRESS_SECONDS, PROJECT, Failure, Unavailable, bound,
-                            fit_for_kbuild, output_of, say)
+                         fit_for_kbuild, output_of, say)
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
 CACHE_MARK = ".nbqlock-cache"	# in every folder of the cache

@@ -12,8 +12,8 @@ import platform
 import re
 import sys
 
-from base.testbeds import SIMULATED
 from base.common import commit, cores, output_of
+from base.testbeds import SIMULATED
 
 FORMAT = 1			# of results
 SYS = Path("/sys/devices/system")

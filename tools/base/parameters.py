@@ -37,7 +37,7 @@ LOADS = ("fork", "open", "dup", "create", "flock", "mmap", "signals", "pipes", "
          "shell")
 LOADED = {"load": "|".join(LOADS), "threads": NUMBER, "duration_ms": NUMBER, "passes": NUMBER,
           "limit_ms": NUMBER, **HOST}
-# Those of bench/others.py; those of stress-ng are its stressors.
+# Those of guest/loads_of_others.py; those of stress-ng are its stressors.
 LOADS_OF_OTHERS = (*(f"stress-ng-{name}" for name in (
     "switch", "futex", "vfork", "mq", "get", "pipe", "epoll", "kill", "dentry", "rename", "flock",
     "dir", "mmapaddr", "mprotect", "brk", "mlock", "timer", "itimer", "sigq", "sigfd")),

@@ -39,7 +39,7 @@ def locks_on(words, testbed):
 
 
 class TestBed(NamedTuple):
-    """A kernel and the machine that it runs on, which bench/places.py makes.
+    """A kernel and the machine that it runs on, which measure/bench/places.py makes.
 
     meaning: in words. most_cpus: that the machine can have. slowness: how many times longer than
     planned a run may take before it counts as hung. parameters: what a run on it can be told.

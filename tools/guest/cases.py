@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What steps have in common: cases, kernels that are looked for once, guests."""
 
-from guest.kernel_table import TestBed
-from guest import kernels
 from base.case import Case, once
+from guest import kernels
 from guest.guest import (CPUS_IN_A_LAYOUT, DEFAULT_TIMEOUT, LAYOUTS, ArmMachine, I386Machine,
-                           QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
+                         QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
 from guest.guest_cli import loaded
+from guest.kernel_table import TestBed
 from guest.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"

@@ -21,8 +21,7 @@ import tempfile
 import time
 
 from base.building import cache_folder, kill_group, memory_environment
-from base.common import (BUILD, Failure, Unavailable, MOST_CPUS, ends_with_us, guest_cpus,
-                            say)
+from base.common import BUILD, MOST_CPUS, Failure, Unavailable, ends_with_us, guest_cpus, say
 from guest.complaints import COMPLAINTS, complaints, without_known
 from guest.initramfs import guest_files, initramfs
 

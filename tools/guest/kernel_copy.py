@@ -140,7 +140,8 @@ class KernelCopy:
     def __init__(self, source, changes):
         self.source = source
         self.changes = changes
-        self.folder = cache_folder(copy_name(changes)) / f"{source.version}-{digest(source.identity)}"
+        self.folder = cache_folder(copy_name(changes)) / \
+            f"{source.version}-{digest(source.identity)}"
 
     @property
     def tree(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own tests and a load, each a part of a boot, and the boot of a kernel that has all."""
+"""The kernel's own tests and a load, parts of a boot; and the boot of a kernel that has all."""
 
 import re
 

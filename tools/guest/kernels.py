@@ -56,7 +56,8 @@ class Recipe:
 
     def row_of_copy(self, *changes):
         """The same of a copy of the tree (kernel_copy.py)."""
-        return self.row(f"{copy_name(changes)}/{source_version()}-*/obj/{self.folder}-????????????/.whole")
+        return self.row(f"{copy_name(changes)}/{source_version()}-*/obj/"
+                        f"{self.folder}-????????????/.whole")
 
     @property
     def options(self):

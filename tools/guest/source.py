@@ -8,8 +8,8 @@ import shutil
 
 from base.building import cache_folder, cached, digest, run_logged
 from base.common import Unavailable, fit_for_kbuild, output_of, say
-from guest.debian import NoNetwork, kept_in, suites_of_main_archive, unpacked
 from base.setup import PREFERRED_SERIES, tree_version
+from guest.debian import NoNetwork, kept_in, suites_of_main_archive, unpacked
 
 SUITES = ("trixie-backports", "sid", "forky")	# where it is looked for
 NEW_ENOUGH = r"(6\.(19|[2-9]\d)|[7-9]\.\d+|\d\d+\.\d+)"	# the same, for the name of a package

@@ -6,8 +6,8 @@ import contextlib
 from pathlib import Path
 import signal
 
-from measure.scenario import MOST_ROUNDS
 from base.common import ENDING, INSTALLED, positive
+from measure.scenario import MOST_ROUNDS
 
 __all__ = ["add", "add_modules", "positive", "rounds", "seconds", "undisturbed"]
 

@@ -13,9 +13,9 @@ from statistics import median
 from typing import NamedTuple
 
 from base import hardware
+from base.common import Failure
 from measure import host_load, results
 from measure.metrics import METRICS, ratios
-from base.common import Failure
 
 CHANCE = 0.05			# of a word where there is nothing
 METRIC = "acquisitions_per_second"

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 import resource
 
-from base.progress import counted
 from base.common import cores
+from base.progress import counted
 
 STAT = Path("/proc/stat")
 AT_START = os.getloadavg()

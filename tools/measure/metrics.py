@@ -7,7 +7,6 @@ because the run's verdict is not PASS, is missing: None, never a guess.
 
 from typing import Callable, NamedTuple
 
-
 # Reading a run
 
 def figure(run, name):

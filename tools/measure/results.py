@@ -13,9 +13,9 @@ from pathlib import Path
 import re
 from typing import NamedTuple
 
-from measure import scenario as scenarios
-from base.hardware import FORMAT
 from base.common import Failure
+from base.hardware import FORMAT
+from measure import scenario as scenarios
 
 MACHINE = "machine.json"
 COUNTS = "counts.json"		# of tools/host/programs/count, see table1.py

@@ -11,9 +11,9 @@ import re
 from typing import Optional
 
 from base import parameters
+from base.common import MOST_CPUS, Failure, cores
 from base.parameters import NUMBER
 from base.testbeds import HERE, SIMULATED, TESTBEDS, WHOLE_KERNELS, stand_in
-from base.common import MOST_CPUS, Failure, cores
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's

@@ -3,11 +3,11 @@
 
 from statistics import median
 
-from measure.metrics import METRICS, shown
-from base.progress import counted, spaced
-from measure.results import PASS
-from base.testbeds import WHOLE_KERNELS
 from base.common import fitted, terminal_columns
+from base.progress import counted, spaced
+from base.testbeds import WHOLE_KERNELS
+from measure.metrics import METRICS, shown
+from measure.results import PASS
 
 REFERENCE = "raw_spinlock"	# what the others are compared with when alone
 

@@ -16,7 +16,7 @@ import shutil
 from base.building import compiler_environment, locked, run_logged
 from base.common import BUILD, PROJECT, Failure, Unavailable, answer_of, cores, output_of
 from guest.debian import (loader_in, only, own_suites, started_with_own_libraries,
-                            suites_of_main_archive, unpacked)
+                          suites_of_main_archive, unpacked)
 
 USES = PROJECT / "tools/module/annotations"
 FUNCTION = re.compile(r"^static .*?\b((?:right|wrong)_\w+)\(")

@@ -6,9 +6,9 @@ is reported."""
 import os
 
 from base.common import Failure
-from module.shapes import MS, shaped
 from base.driver import OURS
 from measure.stress import Unseen
+from module.shapes import MS, shaped
 
 # Those that an interrupt may contend for, above their holder and waiters.
 LOCKS = (*OURS, "raw_trylock", "rqspinlock", "tas_b_try", "clh_nb_paper", "mcs_nb_paper")

@@ -12,12 +12,13 @@ import re
 import subprocess
 import tempfile
 
+from base.driver import OURS, Run, grows, read_figures
 from guest.guest import QemuMachine, log_excerpt, run_guest
 from guest.guest_cli import loaded
 from guest.kernels import debian_kernel
 from guest.modules import build_modules
-from base.driver import OURS, Run, grows, read_figures
-from measure.stress import FILES as STRESS_FILES, Unseen, read_runs, reloaded, until_seen
+from measure.stress import FILES as STRESS_FILES
+from measure.stress import Unseen, read_runs, reloaded, until_seen
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
 CPUS = 3			# a holder, a waiter that times out, its successor

@@ -4,8 +4,8 @@
 import re
 import unittest
 
-from base.parameters import DRIVER, MEASURED, RANGES, SIMULATION, good_value, takes
 from base.common import PROJECT
+from base.parameters import DRIVER, MEASURED, RANGES, SIMULATION, good_value, takes
 
 STRESS = PROJECT / "nbqlock/stress"
 NUMBER = re.compile(r"^\t(?:NUMBER\(\w+, (\w+), (\w+), (\w+)\)"

@@ -236,7 +236,7 @@ class SetupTest(InFolder):
     def test_a_tool_gets_its_python_by_itself(self):
         # Each starts as a shell's program. Here python3 comes with its package.
         self.program("../python3", '#!/bin/sh\necho "python3 $*"\n')
-        for name in ("nbq", "check", "ci/interface"):
+        for name in ("nbq", "check", "ship/record"):
             (self.folder / "bin/python3").unlink(missing_ok=True)
             tool = PROJECT / "tools" / name
             _, said, packages = self.setup_says("--help", program=tool)

@@ -8,13 +8,13 @@ import pwd
 from unittest import mock
 
 from base import common
-from guest import debian, kernels
 from base.building import cache_folder, cache_root, cached, compiler_environment, home
 from base.common import Failure
+from base.test import InFolder
+from guest import debian, kernels
 from guest.debian import unpacked
 from guest.kernel_command import clean
 from guest.kernels import Recipe, built_kernel
-from base.test import InFolder
 
 
 class CacheTest(InFolder):

@@ -3,9 +3,9 @@
 
 from unittest import mock
 
-from guest import debian, source
 from base.common import PROJECT, Unavailable
 from base.test import InFolder
+from guest import debian, source
 
 # As apt-get writes it where a mirror has not finished to copy an index.
 UPDATE_LOG = """Get:1 http://archive.invalid/debian trixie InRelease [140 kB]

@@ -6,9 +6,9 @@ import subprocess
 import unittest
 from unittest import mock
 
+from base.test import InFolder
 from guest import kbuild
 from guest.kernels import NEWEST, STOCK, best_image, image_pattern
-from base.test import InFolder
 
 CONFIG = "CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=y\nCONFIG_OTHER=y\n"
 

@@ -3,8 +3,8 @@
 
 import unittest
 
-from guest.kernel_table import KernelTable
 from base.case import Case
+from guest.kernel_table import KernelTable
 
 OLD, NEW, NOWHERE = "old", "new", "nowhere"
 

@@ -5,8 +5,7 @@ import re
 import unittest
 
 from base.common import PROJECT
-from guest.kunit import (BUILT_IN_SUITES, HOTPLUG_SUITES, INTERRUPTED, OURS, SUITES,
-                           without_provoked)
+from guest.kunit import BUILT_IN_SUITES, HOTPLUG_SUITES, INTERRUPTED, OURS, SUITES, without_provoked
 
 IN_USE = "destroy of a lock that is in use"
 NOT_HELD = "unlock of a lock that is not held"

@@ -3,8 +3,8 @@
 
 from unittest import mock
 
-from guest.modules import KERNEL_MARK, show_warnings, warnings_in
 from base.test import InFolder
+from guest.modules import KERNEL_MARK, show_warnings, warnings_in
 
 QUIET = """make: Entering directory '/kernel'
 make[1]: Entering directory '/copy'

@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import unittest
 
-from guest import loads_of_others as others
 from base import parameters
+from guest import loads_of_others as others
 
 STRESS_NG = """\
 stress-ng: info:  [5] dispatching hogs: 2 switch

@@ -6,8 +6,8 @@ import io
 import subprocess
 from unittest import mock
 
-from guest import guest
 from base.test import InFolder
+from guest import guest
 
 
 class PowerOff(InFolder):

@@ -3,8 +3,8 @@
 
 from unittest import mock
 
-from guest import guest
 from base.test import InFolder
+from guest import guest
 
 LIMIT = 100			# seconds
 MARK = b"nbq-1"

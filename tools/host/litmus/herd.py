@@ -9,8 +9,7 @@ import re
 import tempfile
 
 from base.common import Unavailable, answer_of, output_of
-from guest.debian import (loader_in, started_with_own_libraries, suites_of_main_archive,
-                            unpacked)
+from guest.debian import loader_in, started_with_own_libraries, suites_of_main_archive, unpacked
 from guest.source import get_source
 
 LEAST_VERSION = [7, 58]		# what tools/memory-model/README asks for

@@ -9,8 +9,8 @@ import math
 import shutil
 
 from base.common import PROJECT, Failure
-from host.litmus.herd import kernel_model
 from guest.kernels import MUTANTS, built_kernel
+from host.litmus.herd import kernel_model
 from host.litmus.litmus_test import litmus_tests
 from host.litmus.variants import Code, Variant, run_variant, shipped
 from host.mutate.edits import SOURCE

@@ -9,7 +9,6 @@ import threading
 from base.building import kill_group
 from base.common import ends_with_us
 
-
 # The time of a core, whatever else the machine does: that of the shell, and of what it has run.
 TIMED = 'prlimit --cpu="$0" "$@"; status=$?; times; exit $status'
 TIMES = re.compile(r"\S+ \S+\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n\Z")

@@ -9,8 +9,8 @@ sees, barriers against the compiler, a first value without which the text does n
 from dataclasses import dataclass
 import re
 
-from base.c_text import FUNCTION, TOKEN, arguments_at
 from base.c_statements import CLOSE, OPEN, end_of_group, statements
+from base.c_text import FUNCTION, TOKEN, arguments_at
 
 # Calls of which no test can know, and those that have a rule of their own.
 SILENT = re.compile(r"smp_|trace_|__nbq_|lockdep_assert|cpu_relax|BUILD_BUG|WARN|pr_|prefetch|might_"

@@ -15,11 +15,11 @@ import re
 import shutil
 from statistics import median
 
-from host.simulate import program
-from host.simulate.policy_rules import POINTS
 from base.common import Failure
 from host.mutate.edits import SOURCE, write_copy
 from host.mutate.rules import functions
+from host.simulate import program
+from host.simulate.policy_rules import POINTS
 
 FILES = ("bare_spin.c", "spin_queue.c", "spin_turns.c", "spin_policy.h", "spin_word.h")
 # Not instrumented: to ask is no access to simulated memory.

@@ -8,13 +8,14 @@ machine did to both. What is shown is the point that is farthest from the aim.
 
 from statistics import geometric_mean, median
 
+from base.rst import escaped
+from base.testbeds import stand_in
 from measure.bench import plot
 from measure.bench.figure import point_words
-from base.testbeds import stand_in
 from measure.bench.findings import PER_CORE
-from measure.bench.metrics import METRICS, Summary, by_round, matching, points_of, quantity, same, values_of
+from measure.bench.metrics import (METRICS, Summary, by_round, matching, points_of, quantity, same,
+                                   values_of)
 from measure.metrics import shown
-from base.rst import escaped
 
 MET = "met"
 MISSED = "missed"

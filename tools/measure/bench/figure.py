@@ -9,8 +9,8 @@ from collections import namedtuple
 from itertools import product
 import re
 
-from measure.bench.metrics import METRICS, locks_of, matching, same, summary, values_of
 from base.parameters import A_CPU
+from measure.bench.metrics import METRICS, locks_of, matching, same, summary, values_of
 from measure.scenario import MOST_DRAWN
 
 # Colours that the colour-blind can tell apart (after Okabe and Ito; Tol), dark enough to be read

@@ -23,11 +23,12 @@ import operator
 import re
 from typing import NamedTuple, Optional
 
-from measure.bench.metrics import METRICS, Summary, matching, quantity, same, size_of, summary, values_of
-from measure.metrics import shown
+from base.common import Failure
 from base.parameters import A_CPU, MACHINE
 from base.testbeds import stand_in
-from base.common import Failure
+from measure.bench.metrics import (METRICS, Summary, matching, quantity, same, size_of, summary,
+                                   values_of)
+from measure.metrics import shown
 
 HOLDS = "holds"
 FAILS = "does not hold"

@@ -11,10 +11,10 @@ import re
 import subprocess
 from textwrap import wrap
 
+from base.common import Failure
 from measure.bench import svg
 from measure.bench.figure import SOLID, axis_name
 from measure.bench.svg import FONT, TEXT
-from base.common import Failure
 
 NEEDED = (5, 4)			# of gnuplot
 # Sizes in pixels of the SVG; everything is placed by them. Pages show it in this width or less.

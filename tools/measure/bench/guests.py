@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs that are made in one guest after the other, as a guest can be lost."""
 
-from base.testbeds import TESTBEDS
 from base.common import say
-from guest.guest import log_excerpt
 from base.lines import Lines
+from base.testbeds import TESTBEDS
+from guest.guest import log_excerpt
 from measure.stress import read_runs
 
 LOST_GUESTS = 3			# then the other runs are given up

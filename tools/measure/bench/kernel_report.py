@@ -3,12 +3,12 @@
 
 from statistics import median
 
+from base.rst import escaped, heading, paragraph, table
+from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from measure.bench.kernels import AGAIN, BEDS, OURS, OWN
 from measure.bench.metrics import METRICS, Summary, matching, points_of, summary, values_of
 from measure.metrics import shown
 from measure.table import finished
-from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
-from base.rst import escaped, heading, paragraph, table
 
 RATIO = "times_qspinlock"
 # Of the built-in nbqlock's events, in the hybrid's kernel.

@@ -2,24 +2,24 @@
 """The testbeds of whole kernels: the same one with other spinlocks, under the same loads.
 
 A lock of a scenario is a kernel all of whose spinlocks are of that kind; a run is a load
-(tools/measure/bench/kernel/loads.c) in it. In every round each kernel is booted once for a number of
-CPUs and has all loads, one kernel after the other.
+(tools/measure/bench/kernel/loads.c) in it. In every round each kernel is booted once for a number
+of CPUs and has all loads, one kernel after the other.
 """
 
 from typing import Callable, NamedTuple, Optional
 
-from guest import loads_of_others as others
-from measure.bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
-from guest.loads_of_others import DEFAULT_LIMIT_MS, RoomyMachine
-from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from base.building import cache_folder, cached, compiler_identity, digest, run_logged
 from base.common import PROJECT, Unavailable, output_of
 from base.driver import LockType
+from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
+from guest import loads_of_others as others
 from guest.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from guest.hybrid import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 from guest.kernel_copy import built_copy
 from guest.kernels import X86_64, Recipe
+from guest.loads_of_others import DEFAULT_LIMIT_MS, RoomyMachine
 from guest.source import get_source
+from measure.bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
 
 LOADS = [PROJECT / "tools/measure/bench/kernel" / name for name in ("loads.c", "work.c")]
 COUNTER = [PROJECT / "tools/measure/bench/kernel/tsc.c"]

@@ -9,8 +9,9 @@ import math
 from statistics import median
 from typing import Optional
 
-from measure.metrics import (METRICS as OF_A_RUN, Metric, figure, in_microseconds,
-                             operations_per_second, passing_time_ns, ratio, shown)
+from measure.metrics import (Metric, figure, in_microseconds, operations_per_second,
+                             passing_time_ns, ratio, shown)
+from measure.metrics import METRICS as OF_A_RUN
 
 FIGURE5 = "figure5"		# the experiment that the passing time Ta is taken from
 

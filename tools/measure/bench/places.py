@@ -3,16 +3,16 @@
 
 from functools import partial
 
-from measure.bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
-from measure.bench.kernels import KernelsPlace, named_sides
-from guest.loads_of_others import PROGRAMS_ROW
-from measure.bench.simulated import SimulatedPlace
-from base.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
 from base.common import Failure, guest_cpus
+from base.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
 from guest.guest import CountingMachine, QemuMachine, UserModeMachine
 from guest.guest_cli import loaded
 from guest.hybrid import CHANGES
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
+from guest.loads_of_others import PROGRAMS_ROW
+from measure.bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
+from measure.bench.kernels import KernelsPlace, named_sides
+from measure.bench.simulated import SimulatedPlace
 from measure.stress import SPARE_SECONDS, lock_types, run_stress
 
 # What gets or builds the kernel of a guest, and the machine of that kernel.

@@ -4,15 +4,15 @@
 import os
 from pathlib import Path
 
+from base.common import Failure
+from base.parameters import MACHINE
+from base.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
 from measure.bench.distribution import Distribution
 from measure.bench.figure import Figure, drawn_runs, point_words
 from measure.bench.gnuplot import description, run_gnuplot, script
 from measure.bench.kernels import OWN
 from measure.bench.metrics import FIGURE5, context_of, context_of_kernels, same
-from base.parameters import MACHINE
 from measure.results import open_folder
-from base.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
-from base.common import Failure
 
 FIGURES = "figures"		# in a result folder
 FORMATS = ("svg", "png")

@@ -9,18 +9,18 @@ from collections import Counter, namedtuple
 from itertools import product
 from pathlib import Path
 
+from base.common import Failure, say
+from base.parameters import MACHINE
+from base.rst import escaped, heading, paragraph, replace, table
+from base.testbeds import SIMULATED, WHOLE_KERNELS
+from measure import host_load
 from measure.bench import aims, findings, kernel_report, plot, rivals, table1
 from measure.bench.figure import drawn_runs, point_words
-from measure.bench.report_head import what_was_run
-from measure import host_load
-from base.testbeds import SIMULATED, WHOLE_KERNELS
-from base.parameters import MACHINE
 from measure.bench.metrics import METRICS, matching, points_of, summary, values_of
+from measure.bench.report_head import what_was_run
 from measure.metrics import shown
 from measure.results import open_folder
 from measure.table import host_words
-from base.common import Failure, say
-from base.rst import escaped, heading, paragraph, replace, table
 
 RATE = rivals.RATE
 MISSES = "acquisition_misses"

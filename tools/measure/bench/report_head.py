@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The head of a report: what was run, on which machine, beside what other work."""
 
-from measure import host_load
 from base.hardware import released
-from measure.metrics import shown
 from base.rst import fields, heading
+from measure import host_load
+from measure.metrics import shown
 
 
 def run_words(results, what):

@@ -4,8 +4,8 @@
 import datetime
 from pathlib import Path
 
-from measure.results import as_csv, as_json, write_new
 from base.common import Failure, commit
+from measure.results import as_csv, as_json, write_new
 
 
 def write_scenario(folder, result):

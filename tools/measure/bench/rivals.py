@@ -3,11 +3,11 @@
 
 from statistics import median
 
-from measure.bench import table1
+from base.driver import OURS
 from measure import compare
+from measure.bench import table1
 from measure.bench.metrics import matching, points_of, summary
 from measure.metrics import shown
-from base.driver import OURS
 
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",
           # These are simulated.

@@ -11,12 +11,11 @@ from pathlib import Path
 import re
 
 from base import parameters
-from base.parameters import NUMBER, number_or_word
-from measure.scenario import (AIM, CPU_AXES, MOST_DRAWN, MOST_ROUNDS, Aim, Finding, Plot,
-                              Scenario)
-from base.testbeds import SIMULATED, TESTBEDS, locks_on
 from base.common import MOST_CPUS, Failure
 from base.driver import HISTOGRAMS
+from base.parameters import NUMBER, number_or_word
+from base.testbeds import SIMULATED, TESTBEDS, locks_on
+from measure.scenario import AIM, CPU_AXES, MOST_DRAWN, MOST_ROUNDS, Aim, Finding, Plot, Scenario
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 

@@ -7,9 +7,9 @@ Only what is named here is written. tools/nbq compare reads the file as it reads
 import re
 
 from base import hardware
+from base.common import Failure
 from base.hardware import FORMAT, released
 from measure.results import PASS, as_json, open_folder, write_new
-from base.common import Failure
 
 # Of a result's machine. Not its command, nor the name of its kernel's build.
 MACHINE = ("kernel", "testbed", "kernels", "simulated", "cpu_model", "cores", "memory_mb",

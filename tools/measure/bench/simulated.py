@@ -9,11 +9,11 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import subprocess
 import threading
 
-from base.testbeds import TESTBEDS, SIMULATED
-from host.simulate import program
 from base.building import digest
 from base.common import cores, ends_with_us
 from base.driver import BROKEN, LockType
+from base.testbeds import SIMULATED, TESTBEDS
+from host.simulate import program
 from measure.stress import SPARE_SECONDS
 
 LOOK_SECONDS = 0.25		# between two lines of progress, if nothing ends

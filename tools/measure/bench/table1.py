@@ -12,10 +12,10 @@ from statistics import median
 import subprocess
 from typing import NamedTuple, Optional, Tuple
 
+from base.common import PROJECT, Failure
 from measure.bench.metrics import by_round
 from measure.metrics import ratios
 from measure.results import COUNTS, read_json
-from base.common import PROJECT, Failure
 
 TIME = "table1"
 INSTRUCTIONS = "table1-instructions"

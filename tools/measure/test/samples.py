@@ -7,11 +7,11 @@ import io
 from pathlib import Path
 import tempfile
 
-from measure import results
-from measure.bench import scenario_file
-from measure import scenario as scenarios
-from measure.runner import PlannedRun
 from base.driver import LockType
+from measure import results
+from measure import scenario as scenarios
+from measure.bench import scenario_file
+from measure.runner import PlannedRun
 
 SAMPLE = """\
 # A sample.

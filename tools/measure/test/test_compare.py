@@ -4,10 +4,10 @@
 import json
 import unittest
 
-from measure import cli_compare, compare, results
-from measure.test.samples import Folders, captured, options_of, scenario_result
-from measure.bench.test.synthetic import MACHINE, folder_of
 from base.common import Failure
+from measure import cli_compare, compare, results
+from measure.bench.test.synthetic import MACHINE, folder_of
+from measure.test.samples import Folders, captured, options_of, scenario_result
 
 
 class Files(Folders, unittest.TestCase):

@@ -7,11 +7,11 @@ import json
 import unittest
 from unittest import mock
 
-from measure.bench import result_folder
 from base import hardware
-from measure import results
-from measure.test.samples import Folders, record, scenario_result
 from base.common import Failure, folder_can_be_written, must_not_be
+from measure import results
+from measure.bench import result_folder
+from measure.test.samples import Folders, record, scenario_result
 
 
 class Written(Folders, unittest.TestCase):

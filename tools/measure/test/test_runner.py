@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from measure.bench import guests, host_busy, places
-from measure import runner
-from base.progress import Progress
-from measure.test.samples import Folders, NoPlace, planned, pretend_pass
 from base.common import Failure, cores
+from base.progress import Progress
+from measure import runner
+from measure.bench import guests, host_busy, places
+from measure.test.samples import Folders, NoPlace, planned, pretend_pass
 
 OUTPUT = """@run {name}
 sh: noise

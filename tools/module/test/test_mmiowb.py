@@ -3,7 +3,7 @@
 
 import unittest
 
-from module.mmiowb import STATE, TYPES, OPERATIONS, probe_text, users_of, operation_claims
+from module.mmiowb import OPERATIONS, STATE, TYPES, operation_claims, probe_text, users_of
 
 # As from `objdump -dr --no-show-raw-insn`; labels and relaxations are the compiler's.
 DISASSEMBLY = f"""

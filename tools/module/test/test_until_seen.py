@@ -4,12 +4,12 @@
 from types import SimpleNamespace
 import unittest
 
-from module.stress import survives
-from module.disturbed import ENOUGH, at_once
-from module.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
-                            ends_deadlocks_early, gives_up, shaped, tries_again)
 from base.driver import Run
 from measure.stress import LONGER, ROUNDS, Unseen, until_seen
+from module.disturbed import ENOUGH, at_once
+from module.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
+                           ends_deadlocks_early, gives_up, shaped, tries_again)
+from module.stress import survives
 
 MS = 1000000
 

@@ -3,8 +3,8 @@
 
 import re
 
-from guest.cases import guest_report
 from base.case import Case
+from guest.cases import guest_report
 from measure.top.events import PREFIX
 
 SIGNALS = ("INT", "TERM", "HUP")

@@ -11,11 +11,11 @@ import shutil
 import subprocess
 import time
 
-from guest.cases import clean_guest
 from base.building import kill_group
 from base.case import done
 from base.common import Failure, Unavailable, ends_with_us
 from base.dialogue import await_text
+from guest.cases import clean_guest
 from guest.systems import DiskMachine
 
 FIRMWARE = Path("/usr/share/OVMF")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fences of .md files that no block begins or ends with; README's first screen."""
 
-from ship.documentation import long_first_screen, lost_fences
 from base.test import InFolder
+from ship.documentation import long_first_screen, lost_fences
 
 
 class FencesTest(InFolder):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The lines of the interface: what a header and the modules' files give."""
 
-from ship.interface import exports, interface_of
 from base.test import InFolder
+from ship.interface import exports, interface_of
 
 HEADER = """
 /* int not_this(void); */

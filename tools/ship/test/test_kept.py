@@ -3,8 +3,8 @@
 
 import subprocess
 
-from ship.kept import FOLDER, age, papers_disagree, results
 from base.test import InFolder
+from ship.kept import FOLDER, age, papers_disagree, results
 
 LOCK = "int taken; /* %s */\n"
 

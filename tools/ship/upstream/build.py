@@ -9,17 +9,17 @@ import contextlib
 import re
 import shutil
 
-from base.building import (cache_folder, compiled_files, compiler_environment,
-                              compiler_identity, digest, locked, run_logged)
+from base.building import (cache_folder, compiled_files, compiler_environment, compiler_identity,
+                           digest, locked, run_logged)
 from base.common import BUILD, Failure, cores, say
 from guest.guest import UserModeMachine
 from guest.kernel_copy import make_shadow
 from guest.kernels import Kernel, Recipe, configure, errors_in, require_um_host
 from guest.modules import set_files
 from guest.parts import run_parts
-from studies.locktorture.runs import FORMS, Torture
 from ship.upstream.layout import CODE
 from ship.upstream.patches import applied
+from studies.locktorture.runs import FORMS, Torture
 
 KERNEL = ("series", "um", "linux", "guest", "kunit", "series")
 WITHOUT_LOCKS = Recipe(*KERNEL)

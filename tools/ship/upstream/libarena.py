@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from guest.bpf import SELFTESTS
 from base.building import locked
 from base.common import BUILD, PROJECT, Failure
+from guest.bpf import SELFTESTS
 from guest.source import get_source
 from ship.upstream.patches import Author, format_patches
 from ship.upstream.series import TEXTS, Series, Tree

@@ -6,10 +6,10 @@ import re
 import shutil
 import tempfile
 
-from guest.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
-                         libbpf_and_bpftool, tool, with_libraries)
 from base.building import cache_folder, cached, compiler_identity, digest
 from base.common import PROJECT, Unavailable, output_of
+from guest.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
+                       libbpf_and_bpftool, tool, with_libraries)
 
 LOAD = PROJECT / "tools/studies/arena/load"
 HEADER = PROJECT / "nbqlock/bpf"

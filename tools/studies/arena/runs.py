@@ -3,14 +3,14 @@
 
 import re
 
-from studies.arena.build import LOCKS, OURS, kernels_test_of, program_of, programs
 from guest.parts import Part, run_parts
+from studies.arena.build import LOCKS, OURS, kernels_test_of, program_of, programs
 
 CPUS = 4
 TIMEOUT = 900
 AFTER_TIMEOUT = re.compile(r"after (\d+) timeouts, once the holder has released: (\d) of 3")
 SPEED = re.compile(r"ns an acquisition: alone ([\d.]+), 2 CPUs ([\d.]+)")
-# The allocator of a kernel for QEMU's processor without cmpxchg16b (testbed/guest.py) allocates
+# The allocator of a kernel for QEMU's processor without cmpxchg16b (guest/guest.py) allocates
 # for BPF only if it looks for errors.
 WORDS = ("slab_debug=F",)
 

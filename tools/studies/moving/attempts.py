@@ -8,8 +8,8 @@ from pathlib import Path
 import re
 import time
 
-from studies.moving.coccinelle import run_spatch
 from base.common import PROGRESS_SECONDS, PROJECT, Failure, cores, say
+from studies.moving.coccinelle import run_spatch
 
 SCRIPT = PROJECT / "tools/studies/moving/attempts.cocci"
 # What a class is; a site belongs to the first that it is of. Documentation/moving.rst has them.

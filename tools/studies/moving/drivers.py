@@ -7,10 +7,10 @@ import re
 import shutil
 import tempfile
 
-from studies.moving.coccinelle import run_spatch
 from base.building import compiled_files, compiler_environment, locked, run_logged
 from base.common import BUILD, PROJECT, Failure, cores
 from guest.kernels import X86_64, Recipe, built_kernel
+from studies.moving.coccinelle import run_spatch
 
 SCRIPT = PROJECT / "tools/studies/moving/raw_to_nbq.cocci"
 # A tree that single drivers can be compiled in: nothing of it is linked or booted.

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import re
 
+from base.common import PROJECT, Failure, cores
 from studies.moving.attempts import COMMENT_OR_LITERAL
 from studies.moving.coccinelle import run_spatch
-from base.common import PROJECT, Failure, cores
 
 SCRIPT = PROJECT / "tools/studies/moving/mistakes.cocci"
 ACQUISITION = re.compile(r"\b(?:nbq_\w+_(?:try)?lock(?:_\w+)?|"

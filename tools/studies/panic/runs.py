@@ -8,8 +8,8 @@ That also says what the delay is.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 import errno
+from pathlib import Path
 import re
 import socket
 import struct

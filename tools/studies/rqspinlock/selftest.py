@@ -8,10 +8,10 @@ selftests, of which there are thousands.
 
 import re
 
-from guest.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf, tool,
-                         with_libraries)
 from base.building import cache_folder, cached, compiler_identity, digest
 from base.common import PROJECT, Failure, Unavailable, output_of
+from guest.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf, tool,
+                       with_libraries)
 
 FOLDER = PROJECT / "tools/studies/rqspinlock/load/selftest"
 TEST = f"{SELFTESTS}/prog_tests/res_spin_lock.c"

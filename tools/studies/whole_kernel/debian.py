@@ -7,14 +7,14 @@ from pathlib import Path
 import subprocess
 import tempfile
 
-from guest.loads_of_others import ROOT, root_folder
 from base.building import (cache_folder, cached, compiler_environment, compiler_for_make,
-                              compiler_identity, digest, locked, run_logged)
+                           compiler_identity, digest, locked, run_logged)
 from base.common import BUILD, Failure
 from guest.debian import only, suites_of_main_archive, unpacked
 from guest.hybrid import CHANGES, HYBRID, SWEEP
 from guest.kernel_copy import built_copy
 from guest.kernels import X86_64, Recipe
+from guest.loads_of_others import ROOT, root_folder
 from guest.source import SUITES, get_source
 from guest.systems import as_root, fresh_system, remove_system, write_disk
 

@@ -7,12 +7,12 @@ It boots to its login on a serial line; what is done in it is typed there.
 import re
 import subprocess
 
-from guest.loads_of_others import FILE_SYSTEMS
 from base.building import kill_group
 from base.common import Failure, ends_with_us
 from base.dialogue import await_text
 from guest.guest import Outcome, QemuMachine, keep_failed, log_file
 from guest.kernel_tests import COUNTERS, Boot, KernelLock, RcuTorture
+from guest.loads_of_others import FILE_SYSTEMS
 from guest.parts import Part
 from guest.systems import DiskMachine
 from studies.whole_kernel.debian import FETCHED, HOST, SCRIPTS, disk_with

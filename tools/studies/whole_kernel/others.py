@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""All stressors of stress-ng's classes, one after the other, on a kernel (bench/others.py)."""
+"""All stressors of stress-ng's classes, one after the other, on a kernel (guest/loads_of_others.py)."""
 
 import re
 

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from host.mutate.verdicts import (EXPLAINED, KILLED, NONE, UNEXPLAINED, Verdict, all_right,
-                                          layer_rows, read_json, row_of, summary, write_json)
+                                  layer_rows, read_json, row_of, summary, write_json)
 
 NO = "steps.queue_is_whole: line 7: node"
 

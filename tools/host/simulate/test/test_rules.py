@@ -6,9 +6,9 @@
 import subprocess
 import unittest
 
+from base.common import Failure
 from host.simulate import program, without
 from host.simulate.policy_rules import POINTS, RULES, Rule
-from base.common import Failure
 
 TEXT = """#define MOST 3U
 #define IS_MANY(n) \\

@@ -6,11 +6,11 @@ shown by the step "simulation" of tools/check.
 import subprocess
 import unittest
 
-from base.testbeds import SIMULATED, TESTBEDS
-from host.simulate import program
 from base.common import Failure
 from base.driver import BROKEN
 from base.test import InFolder
+from base.testbeds import SIMULATED, TESTBEDS
+from host.simulate import program
 
 TOOL = program.HERE / "simulate"
 BUILT = None

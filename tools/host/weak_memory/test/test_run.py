@@ -14,11 +14,10 @@ import unittest
 from base.common import PROJECT, Unavailable
 from host.mutate.mutant import all_mutants
 from host.mutate.processes import Processes
-from host.weak_memory.configurations import (CONFIGURATIONS, MODELS, TYPES, WEAKENINGS,
-                                                     Configuration)
+from host.weak_memory.configurations import CONFIGURATIONS, MODELS, TYPES, WEAKENINGS, Configuration
+from host.weak_memory.program import GenMC, error_in, find_genmc
 from host.weak_memory.program import run as run_program
-from host.weak_memory.program import (GenMC, error_in, find_genmc, shipped_files, steps_of,
-                                              with_whole_words)
+from host.weak_memory.program import shipped_files, steps_of, with_whole_words
 
 RUN = PROJECT / "tools/host/weak_memory/run"
 KNOWN = {configuration.name: configuration for configuration in CONFIGURATIONS}
@@ -77,8 +76,8 @@ class Lists(unittest.TestCase):
             self.assertTrue((PROJECT / file).exists())
 
     def test_headers_of_the_files_are_there(self):
-        done = subprocess.run(["gcc", "-M", "-Itools/host/shim", "-I.", *shipped_files()], cwd=PROJECT,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        done = subprocess.run(["gcc", "-M", "-Itools/host/shim", "-I.", *shipped_files()],
+                              cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 

@@ -3,12 +3,12 @@
 
 from pathlib import Path
 
-from measure.bench import result_folder
+from base.testbeds import WHOLE_KERNELS
 from measure import results
+from measure.bench import result_folder
 from measure.bench.kernels import SIDES
 from measure.results import RunRecord, ScenarioResult
 from measure.scenario import Scenario
-from base.testbeds import WHOLE_KERNELS
 
 CORES = 2
 LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "raw_spinlock", "raw_trylock",

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from measure.bench import aims
 from measure.bench.metrics import Context
-from measure.scenario import Aim
 from measure.bench.test.synthetic import CORES, result_of, scenario_of
 from measure.bench.test.test_report import Reports
+from measure.scenario import Aim
 
 BY_CPUS = {1: (900,) * 3, 2: (100,) * 3, 4: (700,) * 3}
 FEW, ONE = {"cpus": 2}, {"cpus": 1}

@@ -8,11 +8,11 @@ import signal
 import unittest
 from unittest import mock
 
-from measure.bench import cli_bench
-from measure import cli, compare
-from measure.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
-                                options_of, pretend_pass)
 from base.common import Failure
+from measure import cli, compare
+from measure.bench import cli_bench
+from measure.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
+                                  options_of, pretend_pass)
 
 FILE = changed(SAMPLE, "a(clh_nb) > 1", "jain(clh_nb, cpus=1, cs_ns=0) < 1",
                "some_metric", "jain")

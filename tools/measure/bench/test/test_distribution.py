@@ -7,14 +7,14 @@ import shutil
 import unittest
 from unittest import mock
 
+from base.driver import HISTOGRAMS
 from measure.bench import plot
 from measure.bench.distribution import LABELS, Distribution, shares, title_of
 from measure.bench.figure import STYLES
-from measure.bench.test.synthetic import folder_of, result_of, run, scenario_of
 from measure.bench.readable import faults
+from measure.bench.test.synthetic import folder_of, result_of, run, scenario_of
 from measure.scenario import MOST_DRAWN, Plot
 from measure.test.samples import Folders
-from base.driver import HISTOGRAMS
 
 
 def found(lock, number=0, verdict="PASS", histogram="handoff", buckets=((256, 263, 4),), **point):

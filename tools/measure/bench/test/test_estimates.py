@@ -4,10 +4,10 @@
 import re
 import unittest
 
-from measure.bench import cli_bench
-from measure.test.samples import options_of
 from base.common import PROJECT
 from host.parts import PARTS
+from measure.bench import cli_bench
+from measure.test.samples import options_of
 
 # Rows of tables, of pages in Markdown and in reStructuredText.
 ROW = re.compile(r"`+tools/nbq bench ([\w -]+)`+ *\|? +(\d+) (minute|second)s?\b")

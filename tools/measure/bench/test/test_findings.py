@@ -3,10 +3,11 @@
 
 import unittest
 
-from measure.bench.findings import FAILS, HOLDS, UNCLEAR, UNKNOWN, Finding, Malformed, check, evaluated
+from measure.bench.findings import (FAILS, HOLDS, UNCLEAR, UNKNOWN, Finding, Malformed, check,
+                                    evaluated)
 from measure.bench.metrics import Context
-from measure.scenario import Scenario
 from measure.bench.test.synthetic import run
+from measure.scenario import Scenario
 
 
 def rates(lock, *percents, **point):

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from measure.bench import aims, guests, kernel_report, kernels, metrics, scenario_file
 from base import parameters
-from measure import runner
+from base.driver import read_figures
 from base.progress import Progress
 from base.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
+from guest.guest import HUNG
+from measure import runner
+from measure.bench import aims, guests, kernel_report, kernels, metrics, scenario_file
 from measure.bench.test.synthetic import changed_by, result_of
 from measure.bench.test.test_report import Reports
-from base.driver import read_figures
-from guest.guest import HUNG
 
 KERNEL = scenario_file.SCENARIOS / "kernel.ini"
 

@@ -3,10 +3,10 @@
 
 import unittest
 
-from measure.bench.metrics import (METRICS, Context, context_of, matching, place_of, points_of, summary,
-                           values_of)
-from measure.metrics import figure, shown
+from measure.bench.metrics import (METRICS, Context, context_of, matching, place_of, points_of,
+                                   summary, values_of)
 from measure.bench.test.synthetic import EveryFigure, run
+from measure.metrics import figure, shown
 
 CROWDED = {"cpus": 4}		# on two cores
 COUNTS = {"elapsed_ns": 1_000_000_000, "attempts": 50_000, "acquisitions": 10_000,

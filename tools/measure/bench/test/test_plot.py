@@ -9,16 +9,16 @@ import unittest
 from unittest import mock
 from xml.etree import ElementTree
 
+from base.common import PROJECT, Failure
+from base.driver import OURS
 from measure.bench import gnuplot, plot, svg
 from measure.bench.figure import OTHERS, SOLID, STYLES, USUAL, Axis, Figure
 from measure.bench.metrics import METRICS, Context
 from measure.bench.readable import faults
+from measure.bench.test.synthetic import LOCKS, folder_of, result_of, run, scenario_of
 from measure.results import open_folder
 from measure.scenario import MOST_DRAWN, Plot
 from measure.test.samples import Folders
-from measure.bench.test.synthetic import LOCKS, folder_of, result_of, run, scenario_of
-from base.common import PROJECT, Failure
-from base.driver import OURS
 
 
 def figure_of(runs, context=None, **wanted):

@@ -7,13 +7,12 @@ import re
 import unittest
 from unittest import mock
 
-from measure.bench import aims, findings, metrics, plot, report
-from measure.bench import scenario_file
+from base.common import Failure
+from measure.bench import aims, findings, metrics, plot, report, scenario_file
+from measure.bench.test.synthetic import changed_by, folder_of, rated, result_of, scenario_of
 from measure.results import COUNTS, as_json, open_folder, write_new
 from measure.scenario import Finding, Plot
 from measure.test.samples import Folders
-from measure.bench.test.synthetic import changed_by, folder_of, rated, result_of, scenario_of
-from base.common import Failure
 
 RATES = [Plot("rates", "Rates", "cpus", "acquisitions_per_second")]
 PAIR = {"sweep": {"cpus": [2]}, "locks": ["tas_b", "mcs"]}

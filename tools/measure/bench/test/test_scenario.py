@@ -3,11 +3,11 @@
 
 import unittest
 
-from measure import results
-from measure.bench import scenario_file
-from measure import scenario as scenarios
-from measure.test.samples import SAMPLE, SIMULATED, Folders
 from base.common import Failure
+from measure import results
+from measure import scenario as scenarios
+from measure.bench import scenario_file
+from measure.test.samples import SAMPLE, SIMULATED, Folders
 
 AIMED = SAMPLE + """\
 [aim fast]

@@ -5,13 +5,13 @@ from pathlib import Path
 from types import SimpleNamespace
 import unittest
 
-from measure.bench import cli_folder, share
-from measure import compare
 from base import hardware
-from measure.bench.test import synthetic
-from measure.test.samples import Folders, captured, scenario_result
-from measure.bench.test.synthetic import folder_of
 from base.common import Failure
+from measure import compare
+from measure.bench import cli_folder, share
+from measure.bench.test import synthetic
+from measure.bench.test.synthetic import folder_of
+from measure.test.samples import Folders, captured, scenario_result
 
 HARDWARE = {"cpus": "2", "l2": "1 MiB", "load_average": 0.5, "hostname": "gauss"}
 MACHINE = {"host_kernel": "6.12.5-gauss-of-alice", "hardware": HARDWARE,

@@ -10,16 +10,16 @@ import time
 import unittest
 from unittest import mock
 
-from measure.bench import simulated
 from base import parameters
-from base.testbeds import TESTBEDS, SIMULATED
+from base.common import Unavailable
 from base.progress import Progress
+from base.testbeds import SIMULATED, TESTBEDS
+from measure.bench import simulated
 from measure.bench.places import place_on
+from measure.bench.simulated import SimulatedPlace
 from measure.runner import Job, well
 from measure.scenario import Scenario
-from measure.bench.simulated import SimulatedPlace
 from measure.test.samples import Folders, planned
-from base.common import Unavailable
 
 SAID = """verdict FAIL two holders were seen
 lock clh

@@ -6,8 +6,8 @@ import unittest
 from unittest import mock
 from xml.etree import ElementTree
 
-from measure.bench import svg
 from base.common import Failure
+from measure.bench import svg
 
 # As gnuplot writes it.
 DRAWN = """<?xml version="1.0" encoding="utf-8"  standalone="no"?>

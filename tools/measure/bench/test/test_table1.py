@@ -3,12 +3,12 @@
 
 import unittest
 
-from measure.bench import result_folder, scenario_file, table1
-from measure import results
+from base.common import Failure
 from base.testbeds import TESTBEDS
+from measure import results
+from measure.bench import result_folder, scenario_file, table1
 from measure.results import RunRecord, ScenarioResult
 from measure.test.samples import Folders
-from base.common import Failure
 
 MACHINE = {"format": results.FORMAT}
 COUNTED = {"atomics": 2, "reads": 9.5, "writes": 5, "own_reads": 2, "own_writes": 0,

@@ -3,8 +3,8 @@
 
 import unittest
 
-from measure.top.steps import perf_waits, top_waits
 from base.driver import Run
+from measure.top.steps import perf_waits, top_waits
 from measure.top.test import samples
 
 PERF = """@perf run

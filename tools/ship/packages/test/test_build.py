@@ -4,12 +4,12 @@
 import unittest
 from unittest import mock
 
-from ship.packages.steps import unlike
-from ship.packages.system_steps import built_by_dkms, next_version
-from ship.packages import build
 from base.common import Failure
 from base.test import InFolder
 from guest.systems import KEPT, module_name
+from ship.packages import build
+from ship.packages.steps import unlike
+from ship.packages.system_steps import built_by_dkms, next_version
 
 
 class SourcesTest(InFolder):

@@ -4,9 +4,9 @@
 import subprocess
 import unittest
 
-from ship.packages import secure_boot
 from base.building import kill_group
 from base.common import Failure
+from ship.packages import secure_boot
 from ship.packages.secure_boot import answer, enrolment
 
 # Says each of its words with an escape sequence in it, awaits a line, and prints that.

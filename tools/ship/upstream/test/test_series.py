@@ -12,6 +12,7 @@ from ship.upstream import layout
 from ship.upstream.patches import Author, am_commands, applied, format_patches, typed
 from ship.upstream.series import Tree
 
+
 class Leftovers(unittest.TestCase):
     def test_words_of_the_module_are_refused(self):
         for word in ("LINUX_VERSION_CODE", "nbq_clh_lock()", "module_param(x)", "the explorer",

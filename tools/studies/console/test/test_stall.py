@@ -7,13 +7,13 @@ import struct
 import tempfile
 import unittest
 
-from studies.console.stall import (INPUTS, INTERRUPT, PATIENCE_US, OrderRun, Seen, TimedRun, handler_times,
-                             wanted_output)
 from base.common import PROJECT
 from base.test import InFolder
+from studies.console.stall import (INPUTS, INTERRUPT, PATIENCE_US, OrderRun, Seen, TimedRun,
+                                   handler_times, wanted_output)
 from studies.console.vhost import (GET_FEATURES, HEADER, INPUT, OUTPUT, SET_MEM_TABLE,
-                                   SET_VRING_ADDR, SET_VRING_CALL, SET_VRING_ENABLE,
-                                   SET_VRING_KICK, SET_VRING_NUM, Console)
+                                   SET_VRING_ADDR, SET_VRING_CALL, SET_VRING_ENABLE, SET_VRING_KICK,
+                                   SET_VRING_NUM, Console)
 
 START = 0x2000			# the guest's memory, by its physical addresses
 OFFSET = 0x1000			# and in its file

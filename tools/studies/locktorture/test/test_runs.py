@@ -3,10 +3,10 @@
 
 import unittest
 
-from studies.locktorture.runs import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
 from base.common import Failure
-from guest.kernel_tests import edited
 from base.test import InFolder
+from guest.kernel_tests import edited
+from studies.locktorture.runs import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
 
 SOURCE = """\
 static int lock_torture_writer(void *arg)

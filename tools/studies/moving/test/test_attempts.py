@@ -6,10 +6,10 @@ import shutil
 import subprocess
 import unittest
 
-from studies.moving.attempts import (CLASSES, counts, files_to_read, find_sites, lines_with_attempts)
-from studies.moving.steps import PAGE, attempt_rows
 from base.common import PROJECT, Failure
 from base.test import InFolder
+from studies.moving.attempts import CLASSES, counts, files_to_read, find_sites, lines_with_attempts
+from studies.moving.steps import PAGE, attempt_rows
 
 # A function's name begins with the class of its attempts.
 SAMPLE = r"""

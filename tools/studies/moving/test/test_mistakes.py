@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import unittest
 
-from studies.moving.mistakes import UNREAD, find_mistakes, lines_with_acquisitions
 from base.common import PROJECT, Failure
 from base.test import InFolder
+from studies.moving.mistakes import UNREAD, find_mistakes, lines_with_acquisitions
 
 USES = Path(__file__).parent
 KINDS = {"unlock": "unlock, although", "held": "leaves &d->lock held", "loop": "this loop goes on"}

@@ -6,7 +6,7 @@ import unittest
 
 from studies.panic.command import table
 from studies.panic.runs import (FROM_PANIC, HEAD, IGNORE, LOST, MAGIC, POSITIONS, RING, SKIP, STEPS,
-                        TAKEOVER, TORN, VERDICT, WAYS, WHOLE, delays, read_records, sum_of)
+                                TAKEOVER, TORN, VERDICT, WAYS, WHOLE, delays, read_records, sum_of)
 
 
 def sent(way, *entries, first=0, last=0, begin=0, cut=0):

@@ -3,11 +3,11 @@
 
 import unittest
 
+from base.common import Failure
+from base.test import InFolder
+from guest.kernel_tests import edited
 from studies.rqspinlock.runs import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from studies.rqspinlock.table import table
-from base.common import Failure
-from guest.kernel_tests import edited
-from base.test import InFolder
 
 SOURCE = """\
 #include <linux/slab.h>
