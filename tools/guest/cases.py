@@ -3,11 +3,13 @@
 
 from base.case import Case, once
 from guest import kernels
-from guest.guest import (CPUS_IN_A_LAYOUT, DEFAULT_TIMEOUT, LAYOUTS, ArmMachine, I386Machine,
-                         QemuMachine, RiscvMachine, UserModeMachine, log_excerpt, run_guest)
+from guest.guest import DEFAULT_TIMEOUT, run_guest
 from guest.guest_cli import loaded
 from guest.kernel_table import TestBed
 from guest.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
+from guest.logs import log_excerpt
+from guest.machines import (CPUS_IN_A_LAYOUT, LAYOUTS, ArmMachine, I386Machine, QemuMachine,
+                            RiscvMachine, UserModeMachine)
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"

@@ -9,9 +9,10 @@ import sys
 from base.building import digest
 from base.common import MOST_CPUS, Failure, can_be_written, guest_cpus, positive
 from base.setup import setup
-from guest.guest import (DEFAULT_TIMEOUT, DIED, HUNG, MOST_QEMU_CPUS, QemuMachine, UserModeMachine,
-                         log_excerpt, run_guest)
+from guest.guest import DEFAULT_TIMEOUT, DIED, HUNG, run_guest
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
+from guest.logs import log_excerpt
+from guest.machines import MOST_QEMU_CPUS, QemuMachine, UserModeMachine
 from guest.modules import build_modules, build_user, user_sources
 
 VERBS = {"guest": "run a command in user-mode Linux with the modules",

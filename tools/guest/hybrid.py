@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """How a kernel is built all of whose spinlocks are the hybrid, and the same with its own."""
 
-from guest.guest import QemuMachine, UserModeMachine
 from guest.kernel_copy import built_copy
 from guest.kernels import X86_64, Recipe
+from guest.machines import QemuMachine, UserModeMachine
 
 CHANGES = ("guest",)		# tools/guest/port
 HYBRID, STOCK = "nbq-spin", "qspinlock"

@@ -2,7 +2,7 @@
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
 from base.common import Failure, columns, terminal_columns
-from guest.guest import UserModeMachine
+from guest.machines import UserModeMachine
 
 
 class TestBed:

@@ -12,10 +12,11 @@ import sys
 from base.building import run_logged, tail
 from base.common import BUILD, PROJECT, guest_cpus
 from guest.complaints import FIRST_PROCESS, complaints
-from guest.guest import (CPUS_IN_A_LAYOUT, LEAK_SCAN, MOST_STARTS, UserModeMachine, excerpt,
-                         run_guest)
+from guest.guest import LEAK_SCAN, MOST_STARTS, run_guest
 from guest.guest_cli import LOADED
 from guest.kernels import Recipe
+from guest.logs import excerpt
+from guest.machines import CPUS_IN_A_LAYOUT, UserModeMachine
 from guest.modules import build_suites
 from guest.source import get_source
 

@@ -8,8 +8,8 @@ has their folder, read-only, as a root of its own, and a tmpfs as its /tmp.
 from typing import NamedTuple
 
 from guest.debian import only, suites_of_main_archive, unpacked
-from guest.guest import UserModeMachine
 from guest.kernels import made_row
+from guest.machines import UserModeMachine
 from guest.source import get_source
 
 PROGRAMS_ROW = made_row("others/*/.sealed", "stress-ng and other loads", download=150,

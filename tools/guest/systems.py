@@ -15,8 +15,8 @@ import subprocess
 from base.building import cache_folder, cached, digest, run_logged
 from base.common import Failure, Unavailable, answer_of, say
 from guest.debian import KEYRING, security_suites, suites_of_main_archive
-from guest.guest import QemuMachine
 from guest.kernels import Kernel
+from guest.machines import QemuMachine
 
 SUITES = {"bookworm": "12", "trixie": "13"}
 # What a system has besides Debian's least: the small kernel for virtual machines.

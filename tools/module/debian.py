@@ -7,9 +7,9 @@ from base.case import LOAD, ONLY_ALL, Case, claim_cases, runs_on, step
 from base.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
 from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
                          clean_guest, guest_report, stock_kernel, unload_case)
-from guest.guest import QemuMachine, TwoSockets
 from guest.guest_cli import loaded
 from guest.kernels import NEWEST, REAL_TIME
+from guest.machines import QemuMachine, TwoSockets
 from measure.stress import Unseen, made_cases, read_runs, reloaded, run_case, run_stress, until_seen
 from module.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                               interrupted, left_behind, legitimate, needs)

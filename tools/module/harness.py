@@ -8,7 +8,8 @@ from base.case import Case, runs_on, step
 from base.common import BUILD
 from guest.cases import USER_MODE, commanded, guest_kernel, guest_report, layout_cases, machine
 from guest.complaints import FIRST_PROCESS, WORDS, complaints, without_known
-from guest.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
+from guest.guest import DIED, HUNG, MOST_STARTS, run_guest
+from guest.machines import UserModeMachine
 
 # How reports begin, as the kernels say it that are served.
 REPORTS = """

@@ -14,10 +14,12 @@ from base.driver import OURS, LockType
 from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
                          layout_cases, unload_case)
 from guest.complaints import foreign_races, without_foreign_races
-from guest.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
+from guest.guest import LEAK_SCAN, run_guest
 from guest.guest_cli import loaded
 from guest.kernels import ARM64_TOOLS
 from guest.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
+from guest.logs import log_excerpt
+from guest.machines import ArmMachine
 from measure.stress import made_cases
 from module.annotation_checks import lacks_contention
 from module.build import WARNINGS, strict_build, suites_of

@@ -10,7 +10,8 @@ from base.driver import read_figures
 from base.parameters import DRIVER, good_value
 from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
                          guest_kernel, guest_modules, guest_report, machine)
-from guest.guest import UserModeMachine, run_guest
+from guest.guest import run_guest
+from guest.machines import UserModeMachine
 from guest.modules import EXAMPLE, build_modules, build_user
 from measure.stress import FILES as STRESS_FILES
 from module.disturbed import REFUSED as REFUSED_DISTURBED

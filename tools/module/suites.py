@@ -2,10 +2,10 @@
 """The KUnit suites."""
 
 from base.case import Case, once, runs_on, step
-from guest.guest import LAYOUTS
 from guest.kernel_copy import built_copy
 from guest.kernel_table import TestBed
 from guest.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in
+from guest.machines import LAYOUTS
 
 # The daily kernel with the detectors that cost little, and that for one CPU.
 WITH_LOCKDEP = TestBed("user-mode, lockdep", once(lambda: built_copy(MULTIPROCESSOR)))

@@ -13,9 +13,11 @@ import subprocess
 import tempfile
 
 from base.driver import OURS, Run, grows, read_figures
-from guest.guest import QemuMachine, log_excerpt, run_guest
+from guest.guest import run_guest
 from guest.guest_cli import loaded
 from guest.kernels import debian_kernel
+from guest.logs import log_excerpt
+from guest.machines import QemuMachine
 from guest.modules import build_modules
 from measure.stress import FILES as STRESS_FILES
 from measure.stress import Unseen, read_runs, reloaded, until_seen

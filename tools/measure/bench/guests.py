@@ -4,7 +4,7 @@
 from base.common import say
 from base.lines import Lines
 from base.testbeds import TESTBEDS
-from guest.guest import log_excerpt
+from guest.logs import log_excerpt
 from measure.stress import read_runs
 
 LOST_GUESTS = 3			# then the other runs are given up

@@ -13,11 +13,12 @@ from base.common import PROJECT, Unavailable, output_of
 from base.driver import LockType
 from base.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from guest import loads_of_others as others
-from guest.guest import HUNG, QemuMachine, UserModeMachine, run_guest
+from guest.guest import HUNG, run_guest
 from guest.hybrid import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 from guest.kernel_copy import built_copy
 from guest.kernels import X86_64, Recipe
 from guest.loads_of_others import DEFAULT_LIMIT_MS, RoomyMachine
+from guest.machines import QemuMachine, UserModeMachine
 from guest.source import get_source
 from measure.bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
 

@@ -5,11 +5,11 @@ from functools import partial
 
 from base.common import Failure, guest_cpus
 from base.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
-from guest.guest import CountingMachine, QemuMachine, UserModeMachine
 from guest.guest_cli import loaded
 from guest.hybrid import CHANGES
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
 from guest.loads_of_others import PROGRAMS_ROW
+from guest.machines import CountingMachine, QemuMachine, UserModeMachine
 from measure.bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
 from measure.bench.kernels import KernelsPlace, named_sides
 from measure.bench.simulated import SimulatedPlace

@@ -13,9 +13,11 @@ from base.driver import Run
 from base.parameters import DRIVER, SIMULATION
 from base.setup import setup
 from base.testbeds import TESTBEDS
-from guest.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
+from guest.guest import run_guest
 from guest.guest_cli import loaded
 from guest.kernels import TRACE, built_kernel, debian_kernel, debian_row
+from guest.logs import log_excerpt
+from guest.machines import QemuMachine, UserModeMachine
 from measure.cli import positive
 from measure.stress import FILES, read_runs
 from measure.stress_command import setting

@@ -9,9 +9,10 @@ from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.driver import Run
 from guest import kernels
 from guest.cases import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
-from guest.guest import QemuMachine, UserModeMachine, run_guest
+from guest.guest import run_guest
 from guest.guest_cli import loaded
 from guest.kernel_table import TestBed
+from guest.machines import QemuMachine, UserModeMachine
 from measure.stress import FILES, Unseen, read_runs, until_seen
 from measure.top import perf
 from measure.top.counts import SYMBOL, Parts, Sample, counter_for, histograms

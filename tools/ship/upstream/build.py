@@ -12,9 +12,9 @@ import shutil
 from base.building import (cache_folder, compiled_files, compiler_environment, compiler_identity,
                            digest, locked, run_logged)
 from base.common import BUILD, Failure, cores, say
-from guest.guest import UserModeMachine
 from guest.kernel_copy import make_shadow
 from guest.kernels import Kernel, Recipe, configure, errors_in, require_um_host
+from guest.machines import UserModeMachine
 from guest.modules import set_files
 from guest.parts import run_parts
 from ship.upstream.layout import CODE

@@ -8,10 +8,10 @@ import tempfile
 from base.case import LOAD, ONLY_ALL, Case, once, runs_on, step
 from base.common import BUILD, PROJECT, Failure
 from guest.cases import guest_report
-from guest.guest import UserModeMachine
 from guest.kernel_table import TestBed
 from guest.kernel_tests import Boot, KernelLock, ShellLoad, Suites
 from guest.kunit import run_built_in
+from guest.machines import UserModeMachine
 from guest.source import get_source
 from ship.upstream.build import SPINLOCKS, SUITES, Build
 from ship.upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of

@@ -25,8 +25,9 @@ import subprocess
 from base.common import Failure, positive, print_columns, say
 from base.setup import setup
 from guest.bpf import TOOLS_ROW
-from guest.guest import QemuMachine, log_excerpt
 from guest.kernels import BPF, built_kernel
+from guest.logs import log_excerpt
+from guest.machines import QemuMachine
 from studies.arena.build import LOCKS, OURS, THEIRS, host_program
 from studies.arena.runs import Speed, all_parts, run_all
 

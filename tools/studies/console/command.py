@@ -20,7 +20,7 @@ from pathlib import Path
 
 from base.common import can_be_written, columns, commit, cores, positive, say, terminal_columns
 from base.setup import setup
-from guest.guest import log_excerpt
+from guest.logs import log_excerpt
 from measure.bench import exceeding
 from measure.bench.figure import STYLES
 from studies.console.stall import (CHANGES, CPUS, HVC, INPUTS, PATIENCE_US, SIDES, OrderRun,

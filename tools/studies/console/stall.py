@@ -22,9 +22,10 @@ from base.common import PROJECT, Failure
 from base.driver import read_figures
 from base.lines import Lines
 from guest.complaints import complaints
-from guest.guest import MOST_STARTS, UserModeMachine, run_guest
+from guest.guest import MOST_STARTS, run_guest
 from guest.kernel_copy import built_copy
 from guest.kernels import Recipe
+from guest.machines import UserModeMachine
 from guest.programs import static_program
 from studies.console.vhost import Console
 

@@ -21,8 +21,8 @@ from statistics import median
 
 from base.common import MOST_CPUS, guest_cpus, positive, print_columns, say
 from base.setup import setup
-from guest.guest import log_excerpt
 from guest.hybrid import CHANGES, QEMU, UML, recipe_of
+from guest.logs import log_excerpt
 from studies.nolock.runs import CONTEXTS, MORE, OBJECTS, PAGES, SIDES, Load, NolockBoot, machine
 
 VERBS = {"nolock": "count failures of allocations that may not wait, on two kernels"}

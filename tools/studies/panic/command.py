@@ -18,8 +18,8 @@ import tempfile
 
 from base.common import columns, positive, say, terminal_columns
 from base.setup import setup
-from guest.guest import log_excerpt
 from guest.kernels import debian_row
+from guest.logs import log_excerpt
 from studies.panic.runs import FATES, STEPS, TAKEOVER, WAYS, WHOLE, Panics, delays
 
 VERBS = {"panic": "show what a panic does to a record whose lock is held"}

@@ -16,8 +16,10 @@ import struct
 
 from base.common import PROJECT, Failure
 from guest.complaints import complaints
-from guest.guest import LOGS, QemuMachine, log_excerpt, run_guest
+from guest.guest import run_guest
 from guest.kernels import debian_kernel
+from guest.logs import LOGS, log_excerpt
+from guest.machines import QemuMachine
 from guest.modules import build_user, user_sources
 
 FOLDER = PROJECT / "tools/studies/panic/load"

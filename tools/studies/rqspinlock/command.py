@@ -20,7 +20,8 @@ import argparse
 from base.common import positive, say
 from base.setup import setup
 from guest.bpf import TOOLS_ROW
-from guest.guest import QemuMachine, UserModeMachine, log_excerpt
+from guest.logs import log_excerpt
+from guest.machines import QemuMachine, UserModeMachine
 from studies.rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, row_of, run_all
 from studies.rqspinlock.table import table
 

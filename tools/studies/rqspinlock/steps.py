@@ -5,8 +5,8 @@ import re
 
 from base.case import LOAD, MORE, ONLY_ALL, Case, On, extent, once, runs_on, step
 from guest.cases import RQSPINLOCK, clean_guest
-from guest.guest import QemuMachine
 from guest.kernel_table import TestBed
+from guest.machines import QemuMachine
 from studies.rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, kernels, run_all
 
 REPLACED = TestBed("user-mode, the hybrid as rqspinlock", once(lambda: kernels("nbqlock")))

@@ -13,8 +13,8 @@ import subprocess
 from base.common import PROJECT, Failure
 from base.setup import setup
 from guest import guest_cli
-from guest.guest import QemuMachine, UserModeMachine
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
+from guest.machines import QemuMachine, UserModeMachine
 from guest.modules import TUTORIAL
 
 VERBS = {"tutorial": "run the commands of the tutorial"}

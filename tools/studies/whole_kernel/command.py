@@ -16,9 +16,9 @@ import sys
 
 from base.common import MOST_CPUS, positive, print_columns, say
 from base.setup import setup
-from guest.guest import log_excerpt
 from guest.hybrid import CHANGES, HYBRID, QEMU, STOCK, UML, machine_of, recipe_of
 from guest.kernel_tests import Boot
+from guest.logs import log_excerpt
 from studies.whole_kernel.debian import DebianRecipe, debian_kernel
 from studies.whole_kernel.debian_boot import DebianBoot
 from studies.whole_kernel.runs import CPUS, LEFT_THE_WAIT, STAYED, nmi_machine, nmi_wait, parts_of

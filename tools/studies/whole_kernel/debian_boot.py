@@ -10,9 +10,11 @@ import subprocess
 from base.building import kill_group
 from base.common import Failure, ends_with_us
 from base.dialogue import await_text
-from guest.guest import Outcome, QemuMachine, keep_failed, log_file
+from guest.guest import Outcome
 from guest.kernel_tests import COUNTERS, Boot, KernelLock, RcuTorture
 from guest.loads_of_others import FILE_SYSTEMS
+from guest.logs import keep_failed, log_file
+from guest.machines import QemuMachine
 from guest.parts import Part
 from guest.systems import DiskMachine
 from studies.whole_kernel.debian import FETCHED, HOST, SCRIPTS, disk_with
