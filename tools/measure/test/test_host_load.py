@@ -101,7 +101,7 @@ class Said(Folders, unittest.TestCase):
                 mock.patch.object(command, "place_on", return_value=NoPlace()), \
                 mock.patch.object(cli_bench, "draw", return_value=True), \
                 mock.patch.object(HostLoad, "figures", return_value=host):
-            command.run(options)
+            options.run(options)
         return out.getvalue(), said.getvalue()
 
     def test_stress_and_bench_say_it_before_and_with_the_results(self):

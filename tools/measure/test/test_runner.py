@@ -8,8 +8,8 @@ from unittest import mock
 
 from base.common import Failure, cores
 from base.progress import Progress
-from measure import runner
-from measure.bench import guests, host_busy, places
+from measure import host_busy, runner
+from measure.bench import guests, places
 from measure.test.samples import Folders, NoPlace, planned, pretend_pass
 
 OUTPUT = """@run {name}
@@ -94,7 +94,7 @@ class Jobs(Folders, unittest.TestCase):
         place = NoPlace()
         plan = self.scenario("cs_ns = 0 500", "host_busy = 0 1", "panel = cs_ns\n", "",
                              "cs_ns = 500\n", "")
-        with mock.patch.object(host_busy, "BusyHost", Host):
+        with mock.patch.object(runner, "BusyHost", Host):
             result = runner.Job(plan, place).make(quiet())
         self.assertEqual(hosts, [(0, 0), (cores(), 1), (0, 2), (cores(), 3)])
         self.assertEqual([cpus for cpus, _ in place.made], [1, 1, 2, 2])

@@ -3,8 +3,8 @@
 
 The kernel's virtio console holds its lock until the device has consumed the
 output, and its interrupt handler waits for that lock. Two kernels are booted,
-the found one and one in which that lock is an nbq_spin (tools/studies/console/port),
-with a device that stalls while input comes:
+the found one and one in which that lock is an nbq_spin (the port beside this
+file), with a device that stalls while input comes:
 
   order  a stall ends when the guest has handled 5 inputs, one by one, or at a
          limit: does the interrupted CPU return before the device does?
