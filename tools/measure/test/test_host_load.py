@@ -10,7 +10,7 @@ from unittest import mock
 from base.progress import Progress
 from measure import compare, results, runner
 from measure.bench import cli_bench, cli_stress, report_head
-from measure.host_load import HostLoad, is_busy, warning
+from measure.host_load import AT_START, HostLoad, is_busy, warning
 from measure.scenario import Scenario
 from measure.test.samples import SAMPLE, Folders, NoPlace, captured, options_of, scenario_result
 
