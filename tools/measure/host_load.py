@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """How busy other programs keep this machine while runs are made, which changes the figures.
 
-At the end a load average would be that of the runs themselves. What other programs had of the cores
-in the meantime is the time that the cores were busy, less that of this process and its children.
+A load average is that of the start of this process: later it would be that of the runs themselves,
+or of those of the experiment before. What other programs had of the cores in the meantime is the
+time that the cores were busy, less that of this process and its children.
 """
 
+import functools
 import os
 from pathlib import Path
 import resource
@@ -34,10 +36,16 @@ def own_seconds():
                for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
+@functools.lru_cache(maxsize=None)
+def load_at_start():
+    """The load averages at the first call."""
+    return os.getloadavg()
+
+
 class HostLoad:
     """Begins to count when it is made."""
 
-    def __init__(self, read=STAT.read_text, own=own_seconds, load=os.getloadavg):
+    def __init__(self, read=STAT.read_text, own=own_seconds, load=load_at_start):
         self.read, self.own = read, own
         self.load = round(load()[0], 2)
         self.before = self.seconds()

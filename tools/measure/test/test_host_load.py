@@ -9,7 +9,7 @@ from unittest import mock
 
 from bench import cli_bench, report_head
 from measure import cli_stress, compare, results, runner
-from measure.host_load import HostLoad, is_busy, warning
+from measure.host_load import HostLoad, is_busy, load_at_start, warning
 from measure.progress import Progress
 from measure.scenario import Scenario
 from measure.test.samples import (SAMPLE, Folders, NoPlace, captured, options_of,
@@ -59,6 +59,12 @@ class Counting(unittest.TestCase):
             pass
         self.assertIn(load.figures()["others_permille"], range(1001))
         self.assertEqual(load.figures(with_others=False).keys(), {"load_average", "cores"})
+
+    def test_the_load_of_earlier_runs_is_not_that_of_others(self):
+        load_at_start.cache_clear()
+        self.addCleanup(load_at_start.cache_clear)
+        with mock.patch("os.getloadavg", side_effect=[(0.5, 0, 0), (16, 0, 0)]):
+            self.assertEqual([HostLoad().load for _ in range(2)], [0.5, 0.5])
 
     def test_busy_is_more_load_than_cores_before_or_a_tenth_meanwhile(self):
         for host, busy in (({}, False), (IDLE, False), (BUSY, True),
