@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """How busy other programs keep this machine while runs are made, which changes the figures.
 
-A load average is that of the start of this process: later it would be that of the runs themselves,
-or of those of the experiment before. What other programs had of the cores in the meantime is the
+A load average is that of the start of this process: later it would be that of builds, of the runs
+themselves, or of those of the experiment before. What other programs had of the cores in the meantime is the
 time that the cores were busy, less that of this process and its children.
 """
 
-import functools
 import os
 from pathlib import Path
 import resource
@@ -15,6 +14,7 @@ from measure.progress import counted
 from testbed.common import cores
 
 STAT = Path("/proc/stat")
+AT_START = os.getloadavg()
 # Of a line of it: user, nice, system, idle, iowait, irq, softirq, and what a hypervisor took away.
 # Time of virtual machines is in the first two.
 BUSY = (0, 1, 2, 5, 6, 7)
@@ -36,18 +36,12 @@ def own_seconds():
                for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-@functools.lru_cache(maxsize=None)
-def load_at_start():
-    """The load averages at the first call."""
-    return os.getloadavg()
-
-
 class HostLoad:
     """Begins to count when it is made."""
 
-    def __init__(self, read=STAT.read_text, own=own_seconds, load=load_at_start):
+    def __init__(self, read=STAT.read_text, own=own_seconds, load=AT_START):
         self.read, self.own = read, own
-        self.load = round(load()[0], 2)
+        self.load = round(load[0], 2)
         self.before = self.seconds()
 
     def seconds(self):
