@@ -3,10 +3,12 @@
 
 import shutil
 
-from ci.common import USER_MODE, Case, extent
+from ci.common import USER_MODE, Case, extent, guest_modules, machine
 from ci.kernel_table import runs_on
 from testbed.building import run_logged
-from testbed.common import BUILD, PROJECT
+from testbed.common import BUILD, PROJECT, cores
+from testbed.driver import Run
+from testbed.stress import run_stress
 
 
 def planned(result):
@@ -59,11 +61,35 @@ def quick_pass():
     return status, log.read_text(errors="replace"), folders[0] if folders else None
 
 
+def accepted_cases():
+    """The cases that the driver takes each point of each scenario, with a lock that heeds patience.
+
+    The runs are as short as they can be: what comes of them does not matter here.
+    """
+    from bench import scenario_file
+    from measure.testbeds import SIMULATED, STRESSED
+    plans = [plan for plan in map(scenario_file.read, sorted(scenario_file.SCENARIOS.glob("*.ini")))
+             if plan.testbed in STRESSED and plan.testbed != SIMULATED]
+    runs = {plan.name: [Run(f"{plan.name}-{number}",
+                            **{**plan.settings("nbq_spin", point), "duration_ms": 1})
+                        for number, point in enumerate(plan.points(cores(), plan.bed.most_cpus))]
+            for plan in plans}
+    made = [run for each in runs.values() for run in each]
+    run_stress(machine(), made, max(run.settings["threads"] for run in made), guest_modules(),
+               quiet=True)
+    for name, each in runs.items():
+        refused = [f"{run.settings}: {run.verdict}" for run in each
+                   if not run.verdict.startswith(("PASS", "FAIL"))]
+        yield Case(f"bench: {name}: the driver takes each of {len(each)} points",
+                   bool(each) and not refused, "\n".join(refused))
+
+
 @runs_on(USER_MODE, "bench")
 def bench():
     """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""
     from bench import plot, scenario_file
     from measure import results
+    yield from accepted_cases()
     status, said, folder = quick_pass()
     yield Case("bench: tools/nbq bench --quick, exit status 0", status == 0,
                f"status {status}\n{said[-4000:]}")
