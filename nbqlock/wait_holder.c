@@ -40,19 +40,8 @@ static void publish_holder(struct nbq_wait *wait)
 		nbq_wait_publish(wait, holder, NULL);
 }
 
-/* Does a context of this CPU hold the lock? */
-static bool is_own(struct nbq_wait *wait)
-{
-	u16 holder = READ_ONCE(*wait->held_by);
-
-	if (!holder || nbq_context_cpu(holder) != nbq_context_cpu(wait->context))
-		return false;
-	wait->judged = holder;
-	return true;
-}
-
 /**
- * nbq_wait_is_own() - Does this CPU itself keep the attempt from the lock?
+ * nbq_wait_is_own() - Does a context of this CPU hold the lock?
  * @wait: the attempt, before it waits
  *
  * Context: Any, preemption off.
@@ -60,7 +49,15 @@ static bool is_own(struct nbq_wait *wait)
  */
 bool nbq_wait_is_own(struct nbq_wait *wait)
 {
-	return nbq_wait_may_deadlock(wait) && is_own(wait);
+	u16 holder;
+
+	if (!nbq_wait_may_deadlock(wait))
+		return false;
+	holder = READ_ONCE(*wait->held_by);
+	if (!holder || nbq_context_cpu(holder) != nbq_context_cpu(wait->context))
+		return false;
+	wait->judged = holder;
+	return true;
 }
 
 /*

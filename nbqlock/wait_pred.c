@@ -39,8 +39,7 @@ static bool is_own(const struct nbq_wait *wait)
 /* Is the place that was resumed directly behind a context that this one has interrupted? */
 static bool resumed_behind_own(const struct nbq_wait *wait, const struct nbq_node *pred)
 {
-	return wait->resumed && pred->cpu == nbq_context_cpu(wait->context) &&
-	       !nbq_deadline_is_none(wait->deadline) && nbq_wait_checks(wait);
+	return wait->resumed && pred->cpu == nbq_context_cpu(wait->context);
 }
 
 /**
@@ -61,8 +60,8 @@ bool nbq_wait_check_behind_pred(struct nbq_wait *wait, struct nbq_node *pred,
 	bool checks = false;
 
 	if (!wait->begun) {
-		if ((nbq_wait_may_deadlock(wait) && is_own(wait)) ||
-		    resumed_behind_own(wait, pred)) {
+		if (nbq_wait_may_deadlock(wait) &&
+		    (is_own(wait) || resumed_behind_own(wait, pred))) {
 			wait->error = -EDEADLK;
 			return false;
 		}

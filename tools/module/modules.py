@@ -80,7 +80,7 @@ SAYS = {"": ("an error", False),
 
 
 def ignored_cases(kernel):
-    """That nbqlock.mk refuses a user's module that ignores a result, unless it is told not to."""
+    """nbqlock.mk refuses a user's module that ignores a result, unless its Kbuild allows it."""
     for line, (word, builds) in SAYS.items():
         sources = {"ignores.c": IGNORES.encode(),
                    "Kbuild": f"obj-m := ignores.o\n{line}include $(NBQLOCK)/nbqlock.mk\n".encode()}

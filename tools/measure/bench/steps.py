@@ -5,10 +5,13 @@ import shutil
 
 from base.building import run_logged
 from base.case import MORE, Case, extent, runs_on, step
-from base.common import BUILD, PROJECT
-from guest.cases import USER_MODE
+from base.common import BUILD, PROJECT, cores
+from base.driver import Run
+from base.testbeds import SIMULATED, STRESSED
+from guest.cases import USER_MODE, guest_modules, machine
 from measure import results
 from measure.bench import plot, scenario_file
+from measure.stress import run_stress
 
 
 def planned(result):
@@ -60,10 +63,32 @@ def quick_pass():
     return status, log.read_text(errors="replace"), folders[0] if folders else None
 
 
+def accepted_cases():
+    """The cases that the driver takes each point of each scenario, with a lock that heeds patience.
+
+    The runs are as short as they can be: what comes of them does not matter here.
+    """
+    plans = [plan for plan in map(scenario_file.read, sorted(scenario_file.SCENARIOS.glob("*.ini")))
+             if plan.testbed in STRESSED and plan.testbed != SIMULATED]
+    runs = {plan.name: [Run(f"{plan.name}-{number}",
+                            **{**plan.settings("nbq_spin", point), "duration_ms": 1})
+                        for number, point in enumerate(plan.points(cores(), plan.bed.most_cpus))]
+            for plan in plans}
+    made = [run for each in runs.values() for run in each]
+    run_stress(machine(), made, max(run.settings["threads"] for run in made), guest_modules(),
+               quiet=True)
+    for name, each in runs.items():
+        refused = [f"{run.settings}: {run.verdict}" for run in each
+                   if not run.verdict.startswith(("PASS", "FAIL"))]
+        yield Case(f"bench: {name}: the driver takes each of {len(each)} points",
+                   bool(each) and not refused, "\n".join(refused))
+
+
 @step("bench", MORE)
 @runs_on(USER_MODE, "bench")
 def bench():
     """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""
+    yield from accepted_cases()
     status, said, folder = quick_pass()
     yield Case("bench: tools/nbq bench --quick, exit status 0", status == 0,
                f"status {status}\n{said[-4000:]}")
