@@ -5,6 +5,8 @@ from pathlib import Path
 import tempfile
 import unittest
 
+HANGS = 600			# seconds after which a test has hung, on any machine
+
 
 class InFolder(unittest.TestCase):
     """Each test has an empty folder."""

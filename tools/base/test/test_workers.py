@@ -14,9 +14,8 @@ import unittest
 
 from base.case import Case, On, runs_on
 from base.common import Failure, say
+from base.test import HANGS
 from base.workers import CASE, MESSAGE, Workers, next_step
-
-HANGS = 60
 
 
 class Shown:
@@ -135,7 +134,9 @@ class WorkersTest(unittest.TestCase):
                 """a step without end"""
                 try:
                     yield Case("started", True)
-                    time.sleep(HANGS)
+                    # In parts: a signal just before a sleep is handled after it.
+                    for _ in range(10 * HANGS):
+                        time.sleep(0.1)
                 finally:
                     mark.touch()
 

@@ -9,9 +9,8 @@ import subprocess
 import sys
 
 from base.common import PROJECT
-from base.test import InFolder
+from base.test import HANGS, InFolder
 
-HANGS = 600			# seconds after which a test has hung, on any machine
 # Builds a cache entry by a command whose own child (a compiler, to make) writes to a pipe.
 BUILDER = """
 import sys

@@ -15,6 +15,7 @@ from unittest import mock
 
 from base.common import Failure
 from base.progress import Progress
+from base.test import HANGS
 from measure import here, stress_command
 from measure.bench import cli_stress
 from measure.here import HerePlace, cpu_numbers
@@ -37,7 +38,6 @@ thread_stddev 0
 stopped {stopped}
 verdict {verdict}
 """
-HANGS = 600			# seconds after which a test has hung, on any machine
 
 
 class Driver:

@@ -12,6 +12,7 @@ import time
 import unittest
 
 from base.common import PROJECT, Unavailable
+from base.test import HANGS
 from host.mutate.mutant import all_mutants
 from host.mutate.processes import Processes
 from host.weak_memory.configurations import CONFIGURATIONS, MODELS, TYPES, WEAKENINGS, Configuration
@@ -160,7 +161,7 @@ class WithGenMC(unittest.TestCase):
                     self.assertIsNone(process.poll())
                     time.sleep(0.05)
                 process.send_signal(signal.SIGINT)
-                self.assertEqual(process.wait(timeout=30), 130)
+                self.assertEqual(process.wait(timeout=HANGS), 130)
             self.assertFalse(is_alive(started.read_text().strip()))
 
 
