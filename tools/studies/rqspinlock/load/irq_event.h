@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel's bpf_test_rqspinlock.c includes behind its headers, from
- * tools/studies/rqspinlock/runs.py: a timer in hard interrupts in the place of the event that raises
- * NMIs, which takes hardware counters; and failures counted by kind.
+ * What the kernel's bpf_test_rqspinlock.c includes behind its headers, put there by
+ * tools/studies/rqspinlock/runs.py: a timer in hard interrupts in the place of the event that
+ * raises NMIs, which takes hardware counters; and failures counted by kind.
  *
  * The workers leave interrupts on, so that the timer comes above a holder and above a waiter, as
  * the NMI does.
