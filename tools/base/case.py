@@ -4,7 +4,7 @@
 import functools
 import re
 
-from base.common import Failure
+from base.common import PROJECT, Failure
 
 
 class Extent:
@@ -77,6 +77,7 @@ def runs_on(testbed, how):
 # load, for the most part.
 ONLY_ALL, MORE, LOAD = "only all", "more", "load"
 STEPS = {}			# {name: step}, of the modules that were imported
+ROW = re.compile(r"^([a-z][\w., -]*?)(?: [*+])? {2,}\S", re.MULTILINE)
 
 
 def step(name, *marks):
@@ -86,3 +87,9 @@ def step(name, *marks):
         STEPS[name] = function
         return function
     return note
+
+
+def order_of_steps():
+    """The names in the table of testing.rst, which gives the order."""
+    page = (PROJECT / "Documentation/testing.rst").read_text(encoding="utf-8")
+    return [name for row in ROW.findall(page) for name in row.split(", ")]

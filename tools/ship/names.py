@@ -43,7 +43,7 @@ UNKNOWN = re.compile(r"unrecognized arguments|invalid choice|there is no|no such
                      r"expected one argument")
 # Verbs and programs whose words are checked up to where they would install something. Of others
 # only the parser is asked.
-CHECKED = ("bench", "whole-kernel", "rqspinlock", "nolock", "tutorial", "verify")
+CHECKED = ("bench", "verify")	# and the studies
 PROGRAMS = ("tools/check", "tools/host/simulate/simulate")
 
 
@@ -180,9 +180,13 @@ def parsed(words):
         return started(words)[0]
 
 
+def is_study(verb):
+    return (PROJECT / "tools/studies" / verb.replace("-", "_")).is_dir()
+
+
 def is_checked(words):
     return words[0] in PROGRAMS or \
-        words[1:2] and words[1] in CHECKED and "--no-run" not in words or \
+        words[1:2] and (words[1] in CHECKED or is_study(words[1])) and "--no-run" not in words or \
         words[1:2] == ["stress"] and "--here" not in words and words[0] == "tools/nbq"
 
 

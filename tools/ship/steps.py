@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from base.case import Case, step
+from base.case import STEPS, Case, order_of_steps, step
 from base.common import PROJECT, answer_of
 from base.versions import disagreements
 from guest.cases import guest_kernel
@@ -16,12 +16,10 @@ from ship.kept import FOLDER, kept_results, papers_disagree
 from ship.names import all_wrong
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
-                  "Documentation/tutorial", "tools/module/faults", "tools/studies/console/load",
-                  "tools/studies/locktorture/module", "tools/studies/nolock/load",
-                  "tools/studies/rqspinlock/load")
+                  "Documentation/tutorial", "tools/module/faults")
 HOST_FOLDERS = ("tools/host/shim", "tools/host/programs", "tools/host/explore",
                 "tools/host/weak_memory", "tools/host/simulate", "tools/measure/bench/kernel")
-BPF_FOLDERS = ("nbqlock/bpf", "tools/studies/arena/load", "Documentation/arena-example")
+BPF_FOLDERS = ("nbqlock/bpf", "Documentation/arena-example")
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
 HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLEX_MACRO",
@@ -67,6 +65,14 @@ def headers():
     yield Case("headers: nbqlock/lock.sh --check", status == 0, text)
 
 
+def folders_of_loads():
+    """(those with programs for the kernel, those with BPF programs) of the studies."""
+    found = [path for name in ("load", "module")
+             for path in sorted(PROJECT.glob(f"tools/studies/*/{name}"))]
+    return ([path for path in found if not any(path.rglob("*.bpf.c"))],
+            [path for path in found if any(path.rglob("*.bpf.c"))])
+
+
 def c_files(folders):
     return sorted(path.relative_to(PROJECT) for folder in folders
                   for path in (PROJECT / folder).rglob("*.[ch]")
@@ -77,13 +83,13 @@ def c_files(folders):
 def checkpatch():
     """checkpatch.pl --strict over all C files"""
     script = guest_kernel().source / "scripts/checkpatch.pl"
+    loads, bpf_loads = folders_of_loads()
+    in_bpf = c_files((*BPF_FOLDERS, *bpf_loads))
     for name, folders, options in (
-            ("modules", KERNEL_FOLDERS, []),
+            ("modules", (*KERNEL_FOLDERS, *loads), []),
             ("host tests", HOST_FOLDERS, ["--ignore", ",".join(HOST_IGNORES)]),
-            ("BPF programs", BPF_FOLDERS, ["--ignore", ",".join(BPF_IGNORES)])):
-        files = c_files(folders)
-        if folders is not BPF_FOLDERS:
-            files = [path for path in files if path not in c_files(BPF_FOLDERS)]
+            ("BPF programs", (), ["--ignore", ",".join(BPF_IGNORES)])):
+        files = [path for path in c_files(folders) if path not in in_bpf] if folders else in_bpf
         done = subprocess.run(
             ["perl", script, "--strict", "--no-tree", "--terse", "--no-summary",
              "--show-types", *options, "-f", *files],
@@ -109,6 +115,9 @@ def docs():
                "\n".join(f"{path}: {each}" for path, found in wrong.items() for each in found))
     lost = lost_fences()
     yield Case("docs: each fence in a .md file stands on its own line", not lost, lost)
+    lacking = sorted(STEPS.keys() - set(order_of_steps()))
+    yield Case("docs: testing.rst has a row for each step", not lacking, "\n".join(
+        f"{name:<18}  {STEPS[name].__doc__}" for name in lacking))
     differs = papers_disagree()
     yield Case("docs: papers.rst has the findings of the kept reports", not differs, differs)
     long = long_first_screen()
