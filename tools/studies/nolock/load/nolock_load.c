@@ -12,8 +12,8 @@
  *	above		a probe of the event mm_page_alloc_zone_locked: this CPU holds zone->lock
  *
  * An attempt has failed if it returns nothing while memory is there; its time is from the call to
- * the return. Loading the module makes one run, which ends in a line for each context, and one for
- * the ordinary threads, in the kernel's log.
+ * the return. Loading the module makes one run. It ends in lines "nolock_load: CONTEXT.NAME VALUE"
+ * in the kernel's log; "ordinary" is the context of these threads.
  *
  * With held=1 nothing is left to chance: a thread on another CPU holds zone->lock until a waiter
  * shows in it, or an attempt has failed.
@@ -386,19 +386,29 @@ static void add(struct tally *sum, const struct tally *tally)
 		sum->bins[bin] += tally->bins[bin];
 }
 
+static void print_value(const char *head, const char *name, u64 value)
+{
+	pr_info("nolock_load: %s.%s %llu\n", head, name, value);
+}
+
 static void print_context(enum context context)
 {
 	struct tally *sum = kzalloc(sizeof(*sum), GFP_KERNEL);
+	const char *name = context_names[context];
 	unsigned int number;
 
 	if (!sum)
 		return;
 	for_each_possible_cpu(number)
 		add(sum, &cpus[number].tallies[context]);
-	if (sum->attempts)
-		pr_info("nolock_load: %s attempts %lu failed %lu scarce %lu p99_ns %llu p999_ns %llu longest_ns %llu\n",
-			context_names[context], sum->attempts, sum->failed, sum->scarce,
-			rank_ns(sum, 990), rank_ns(sum, 999), sum->longest_ns);
+	if (sum->attempts) {
+		print_value(name, "attempts", sum->attempts);
+		print_value(name, "failed", sum->failed);
+		print_value(name, "scarce", sum->scarce);
+		print_value(name, "p99_ns", rank_ns(sum, 990));
+		print_value(name, "p999_ns", rank_ns(sum, 999));
+		print_value(name, "longest_ns", sum->longest_ns);
+	}
 	kfree(sum);
 }
 
@@ -412,7 +422,8 @@ static void print_all(u64 took_ns)
 		operations += cpus[number].operations;
 	for (context = 0; context < CONTEXTS; context++)
 		print_context(context);
-	pr_info("nolock_load: ordinary operations %lu in_ns %llu\n", operations, took_ns);
+	print_value("ordinary", "operations", operations);
+	print_value("ordinary", "in_ns", took_ns);
 }
 
 /* A lock that is held until one waits or fails */
@@ -474,7 +485,8 @@ static int run_held(void)
 	kthread_stop(holder);
 	free_held(&cpus[smp_processor_id()]);
 	migrate_enable();
-	pr_info("nolock_load: held served %d failed %d\n", served, !served);
+	print_value("held", "served", served);
+	print_value("held", "failed", !served);
 	return 0;
 }
 
