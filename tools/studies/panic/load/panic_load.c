@@ -6,7 +6,7 @@
  * after the other, and holds the lock nearly all the time. Then CPU 0 panics. The kernel stops the
  * other CPUs by NMI, some of them in the middle of an entry, and calls the dumper, which appends
  * the last lines of the kernel log to each record, and writes the records to the port of QEMU's
- * debug console, where runs.py reads them.
+ * debug console, as lines "WAY.NAME VALUE", which study.py reads.
  *
  * The ways of the dumper to the lock:
  *	skip		spin_trylock(), and no entry if it fails, as pstore does
@@ -26,13 +26,14 @@
 
 #define PORT		0xe9		/* is read as the step of the delay; 0 until there is one */
 #define STEP_US		200U
-#define MAGIC		0x3071626eU
 #define RING		1024U
 #define MOST_TEXT	200U
 #define PATIENCE	(10 * NSEC_PER_MSEC)
 #define FROM_PANIC	0x8000U		/* in an entry's length */
 
 enum way { SKIP, IGNORE, TAKEOVER, WAYS };
+
+static const char * const way_names[] = { "skip", "ignore", "takeover" };
 
 /* In front of the text. */
 struct head {
@@ -52,28 +53,14 @@ struct record {
 	u8 ring[RING];
 };
 
-/**
- * struct verdict - what the host reads, followed by the record
- * @magic: that it is one
- * @way: of the dumper to the lock
- * @first: what its first attempt returned; of spin_trylock(): 0 or -EBUSY
- * @last: whether it had the lock in the end: 0, or an error
- * @waited_us: how long the first attempt took, if it failed; of takeover
- */
-struct verdict {
-	u32 magic;
-	u32 way;
-	s32 first;
-	s32 last;
-	u32 waited_us;
-};
-
 struct guarded {
 	enum way way;
 	spinlock_t spinlock;	/* guards the record, but for takeover */
 	struct nbq_spin nbq;	/* the same for that */
 	struct record record;
-	struct verdict verdict;
+	int first;		/* result of the first attempt; of spin_trylock(): 0 or -EBUSY */
+	int last;		/* 0: it had the lock in the end; or an error */
+	u64 waited_ns;		/* of a first attempt that failed; of takeover */
 	struct task_struct *writer;
 	bool writes;
 };
@@ -197,31 +184,51 @@ static int write_on(void *data)
 
 static bool begin(struct guarded *one)
 {
-	struct verdict *verdict = &one->verdict;
 	struct nbq_timeout info = {};
 
 	if (one->way != TAKEOVER) {
-		verdict->first = spin_trylock(&one->spinlock) ? 0 : -EBUSY;
-		verdict->last = verdict->first;
-		return !verdict->first || one->way == IGNORE;
+		one->first = spin_trylock(&one->spinlock) ? 0 : -EBUSY;
+		one->last = one->first;
+		return !one->first || one->way == IGNORE;
 	}
-	verdict->first = nbq_spin_lock_timeout_info(&one->nbq, PATIENCE, &info);
-	verdict->last = verdict->first;
-	verdict->waited_us = info.waited_ns / NSEC_PER_USEC;
-	if (verdict->first == -EOWNERDEAD) {
-		verdict->last = nbq_spin_takeover(&one->nbq, &info);
-		if (!verdict->last)
+	one->first = nbq_spin_lock_timeout_info(&one->nbq, PATIENCE, &info);
+	one->last = one->first;
+	one->waited_ns = info.waited_ns;
+	if (one->first == -EOWNERDEAD) {
+		one->last = nbq_spin_takeover(&one->nbq, &info);
+		if (!one->last)
 			repair(&one->record);
 	}
-	return !verdict->last;
+	return !one->last;
 }
 
-static void send(const void *data, size_t size)
+static __printf(1, 2) void send(const char *format, ...)
 {
-	const u8 *byte = data;
+	static char text[64];
+	const char *letter;
+	va_list arguments;
 
-	while (size--)
-		outb(*byte++, PORT);
+	va_start(arguments, format);
+	vscnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	for (letter = text; *letter; letter++)
+		outb(*letter, PORT);
+}
+
+static void send_record(const struct guarded *one)
+{
+	const char *name = way_names[one->way];
+	unsigned int i;
+
+	send("%s.first %d\n", name, one->first);
+	send("%s.last %d\n", name, one->last);
+	send("%s.waited_us %llu\n", name, one->waited_ns / NSEC_PER_USEC);
+	send("%s.begin %u\n", name, one->record.begin);
+	send("%s.end %u\n", name, one->record.end);
+	send("%s.ring x", name);
+	for (i = 0; i < RING; i++)
+		send("%02x", one->record.ring[i]);
+	send("\n");
 }
 
 static void dump(struct kmsg_dumper *dumper, struct kmsg_dump_detail *detail)
@@ -237,11 +244,10 @@ static void dump(struct kmsg_dumper *dumper, struct kmsg_dump_detail *detail)
 
 		if (begin(one)) {
 			append(&one->record, last_lines, length, FROM_PANIC);
-			if (!one->verdict.last)
+			if (!one->last)
 				unlock(one);
 		}
-		send(&one->verdict, sizeof(one->verdict));
-		send(&one->record, sizeof(one->record));
+		send_record(one);
 	}
 }
 
@@ -277,7 +283,6 @@ static int __init panic_load_init(void)
 		one->way = i;
 		spin_lock_init(&one->spinlock);
 		nbq_spin_init(&one->nbq);
-		one->verdict = (struct verdict){ .magic = MAGIC, .way = i };
 		one->writer = kthread_create_on_cpu(write_on, one, i + 1, "panic_load/%u");
 		if (IS_ERR(one->writer))
 			return PTR_ERR(one->writer);
