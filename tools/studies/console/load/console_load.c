@@ -10,7 +10,7 @@
  * Input is "in 1", "in 2", ... and "end N"; output is "out 1", "out 2", ... and "out end N".
  *
  * Usage: console_load INTERRUPT    the name of the interrupt, as in /proc/interrupts
- * Prints at the end name=value words, and for each sleep "late CPU NS".
+ * Prints lines "name value" at the end, "late.CPU NS" for each sleep.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -168,10 +168,10 @@ static void print_results(void)
 	struct sleeper *sleeper;
 	unsigned long n;
 
-	printf("lines_in=%lu lines_out=%lu wrong=%lu\n", lines_in, lines_out, wrong);
+	printf("lines_in %lu\nlines_out %lu\nwrong %lu\n", lines_in, lines_out, wrong);
 	for (sleeper = sleepers; sleeper < sleepers + 2; sleeper++)
 		for (n = 0; n < sleeper->sleeps; n++)
-			printf("late %d %lu\n", sleeper->cpu, sleeper->late[n]);
+			printf("late.%d %lu\n", sleeper->cpu, sleeper->late[n]);
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,7 @@ import unittest
 
 from base.common import PROJECT
 from base.test import InFolder
-from studies.console.stall import (INPUTS, INTERRUPT, PATIENCE_US, OrderRun, Seen, TimedRun,
+from studies.console.study import (INPUTS, INTERRUPT, PATIENCE_US, OrderRun, Seen, TimedRun,
                                    handler_times, wanted_output)
 from studies.console.vhost import (GET_FEATURES, HEADER, INPUT, OUTPUT, SET_MEM_TABLE,
                                    SET_VRING_ADDR, SET_VRING_CALL, SET_VRING_ENABLE, SET_VRING_KICK,
@@ -131,7 +131,7 @@ class Device:
 
 
 def order_run(stalls, handlers):
-    run = OrderRun(stalls, 0)
+    run = OrderRun(None, stalls, 0)
     run.device = Device(run.seen, handlers)
     return run
 
@@ -170,6 +170,6 @@ class RunTest(unittest.TestCase):
         self.assertEqual(wanted_output(2), "out 1\nout 2\nout end 2\n")
 
     def test_each_cpu_has_its_sleeper(self):
-        run = TimedRun(1, 0)
-        run.outcome = type("Outcome", (), {"output": "seen 3\nlate 0 1500\nlate 2 7000\n"})
+        run = TimedRun(None, 1, 0)
+        run.outcome = type("Outcome", (), {"output": "seen 3\nlate.0 1500\nlate.2 7000\n"})
         self.assertEqual([run.late_us(cpu) for cpu in range(3)], [[1.5], [], [7]])
