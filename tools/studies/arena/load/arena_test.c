@@ -159,8 +159,7 @@ static void after_timeout(void)
 		if (timeouts != waiters)
 			fail("%u timeouts of %u waiters", timeouts, waiters);
 		release_word(&test->arena->lock);
-		printf("%s: after %u timeouts, once the holder has released: %u of 3 attempts "
-		       "acquired\n", NAME, timeouts, served());
+		printf("served_after.%u %u\n", timeouts, served());
 	}
 }
 
@@ -549,8 +548,8 @@ static double measure(unsigned int number_of_threads, unsigned int number)
 
 static void speed(void)
 {
-	printf("%s: ns an acquisition: alone %.1f, 2 CPUs %.1f\n", NAME, measure(1, 2000000),
-	       measure(2, 1000000));
+	printf("ns.1 %.1f\n", measure(1, 2000000));
+	printf("ns.2 %.1f\n", measure(2, 1000000));
 }
 
 static const struct {

@@ -4,8 +4,9 @@
  * machine, threads for CPUs.
  *
  * Usage: speed ROUNDS
- * Prints lines of "threads lock ns in_a_row": ns for an acquisition of all threads together, and
- * how many of 100 were by the thread that had the lock before. The locks by turns, in both orders.
+ * Prints lines "LOCK.THREADS.ns VALUE", for an acquisition of all threads together, and lines
+ * "LOCK.THREADS.again VALUE", how many of 100 were by the thread that had the lock before. The
+ * locks by turns, in both orders.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -114,6 +115,7 @@ static void *acquire(void *argument)
 
 static void measure(unsigned int number, bool nbq)
 {
+	const char *name = nbq ? "nbq_arena_lock" : "arena_spin_lock";
 	struct thread threads[MOST_THREADS];
 	unsigned long long start = ~0ULL, end = 0;
 	unsigned int i;
@@ -135,8 +137,8 @@ static void measure(unsigned int number, bool nbq)
 	}
 	if (shared.counter != acquisitions * number)
 		abort();
-	printf("%u %s %.2f %.1f\n", number, nbq ? "nbq_arena_lock" : "arena_spin_lock",
-	       (double)(end - start) / shared.counter, 100.0 * shared.in_a_row / shared.counter);
+	printf("%s.%u.ns %.2f\n", name, number, (double)(end - start) / shared.counter);
+	printf("%s.%u.again %.1f\n", name, number, 100.0 * shared.in_a_row / shared.counter);
 }
 
 int main(int count, char **words)
