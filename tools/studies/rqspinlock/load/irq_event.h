@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel's bpf_test_rqspinlock.c includes behind its headers, put there by
- * tools/studies/rqspinlock/runs.py: a timer in hard interrupts in the place of the event that
- * raises NMIs, which takes hardware counters; and failures counted by kind.
+ * What the kernel's bpf_test_rqspinlock.c includes behind its headers (study.py): a timer in hard
+ * interrupts in the place of the event that raises NMIs, which takes hardware counters; and
+ * failures counted by kind.
  *
  * The workers leave interrupts on, so that the timer comes above a holder and above a waiter, as
  * the NMI does.
@@ -103,10 +103,11 @@ static int print_results(char *buffer, const struct kernel_param *param)
 		const struct results *of = &results[i];
 
 		size += sysfs_emit_at(buffer, size,
-				      "%s ok %ld EDEADLK %ld ETIMEDOUT %ld other %ld\n", names[i],
-				      atomic_long_read(&of->ok), atomic_long_read(&of->deadlocks),
-				      atomic_long_read(&of->timeouts),
-				      atomic_long_read(&of->other));
+				      "%s.ok %ld\n%s.EDEADLK %ld\n%s.ETIMEDOUT %ld\n%s.other %ld\n",
+				      names[i], atomic_long_read(&of->ok),
+				      names[i], atomic_long_read(&of->deadlocks),
+				      names[i], atomic_long_read(&of->timeouts),
+				      names[i], atomic_long_read(&of->other));
 	}
 	return size;
 }

@@ -11,7 +11,7 @@
  * of a map: it keeps the lock out of updates, and shows zeroes for it.
  *
  * Usage: map_load THREADS MILLISECONDS
- * Prints name=value words, and "wrong: ..." for each thing that must not be.
+ * Prints lines "name value", and "wrong: ..." for each thing that must not be.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -285,11 +285,11 @@ static void print_sums(void)
 		if (worker->updates < least.updates)
 			least = *worker;
 	}
-	printf("milliseconds=%lu updates=%lu least=%lu ", milliseconds, sum.updates,
+	printf("milliseconds %lu\nupdates %lu\nleast %lu\n", milliseconds, sum.updates,
 	       least.updates);
-	printf("creations=%lu refused=%lu deadlocks=%lu ", sum.creations, sum.refused,
+	printf("creations %lu\nrefused %lu\ndeadlocks %lu\n", sum.creations, sum.refused,
 	       sum.deadlocks);
-	printf("timeouts=%lu other=%lu wrong=%lu\n", sum.timeouts, sum.other, wrong);
+	printf("timeouts %lu\nother %lu\nwrong %lu\n", sum.timeouts, sum.other, wrong);
 }
 
 int main(int count, char **words)
@@ -305,7 +305,7 @@ int main(int count, char **words)
 		perror("bpf(BPF_MAP_CREATE)");
 		return 2;
 	}
-	printf("lock4=%d lock8=%d\n", is_lock(4), is_lock(8));
+	printf("lock4 %d\nlock8 %d\n", is_lock(4), is_lock(8));
 	if (start_all()) {
 		fprintf(stderr, "map_load: no thread\n");
 		return 2;

@@ -130,11 +130,13 @@ static void show_attempt(const char *name, unsigned int cpu, const struct attemp
 {
 	const char *lock = attempt->lock == &a ? "a" : "b";
 
-	if (is_done(attempt))
-		pr_info("rqspinlock_cycle: cpu%u %s lock %s: %d after %llu us\n", cpu, name, lock,
-			attempt->ret, attempt->waited_ns / NSEC_PER_USEC);
-	else
-		pr_info("rqspinlock_cycle: cpu%u %s lock %s: waits\n", cpu, name, lock);
+	if (!is_done(attempt)) {
+		pr_info("rqspinlock_cycle: cpu%u.%s.%s waits\n", cpu, name, lock);
+		return;
+	}
+	pr_info("rqspinlock_cycle: cpu%u.%s.%s %d\n", cpu, name, lock, attempt->ret);
+	pr_info("rqspinlock_cycle: us.cpu%u.%s.%s %llu\n", cpu, name, lock,
+		attempt->waited_ns / NSEC_PER_USEC);
 }
 
 static void show(const char *result)
@@ -145,8 +147,8 @@ static void show(const char *result)
 		show_attempt("task", i + 1, &workers[i].task);
 		show_attempt("irq", i + 1, &workers[i].irq);
 	}
-	pr_info("rqspinlock_cycle: a %*ph, b %*ph: %s\n", (int)sizeof(a), &a, (int)sizeof(b), &b,
-		result);
+	pr_info("rqspinlock_cycle: lock.a 0x%*phN\n", (int)sizeof(a), &a);
+	pr_info("rqspinlock_cycle: lock.b 0x%*phN\n", (int)sizeof(b), &b);
 	strscpy(verdict, result);
 }
 

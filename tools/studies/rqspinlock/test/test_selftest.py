@@ -4,11 +4,9 @@
 import unittest
 
 from base.common import Failure
-from studies.rqspinlock.runs import LOCKS, Selftest
 from studies.rqspinlock.selftest import lock_type, missing_types
-from studies.rqspinlock.table import table
+from studies.rqspinlock.study import OURS, ROWS, STOCK, Selftest
 
-STOCK, NBQLOCK = LOCKS
 OWN_TYPES = """\
 struct bpf_res_spin_lock {
 	u32 val;
@@ -34,9 +32,9 @@ struct bpf_scratchpad {
 KFUNCS = "extern int bpf_res_spin_lock(struct bpf_res_spin_lock *lock) __weak __ksym;\n"
 OUTPUT = """\
 passed: res_spin_lock_AA: -22
-failure: checks=17 failures=0
+failure.checks 17
 passed: retval: 0
-{failed}success: checks=56 failures=1
+{failed}success.checks 56
 """
 
 
@@ -65,20 +63,19 @@ class Types(unittest.TestCase):
 class Read(unittest.TestCase):
     def test_kernels_own_passes_all(self):
         run = made(STOCK, OUTPUT.format(failed=""))
-        self.assertEqual(run.checks, {"failure": 17, "success": 56})
         self.assertEqual(run.complaint, "")
 
     def test_only_the_expected_check_fails(self):
         failed = OUTPUT.format(failed="failed: retval: 2\n")
-        self.assertEqual(made(NBQLOCK, failed).complaint, "")
+        self.assertEqual(made(OURS, failed).complaint, "")
         self.assertIn("retval: 2", made(STOCK, failed).complaint)
-        self.assertIn("[], not", made(NBQLOCK, OUTPUT.format(failed="")).complaint)
+        self.assertIn("[], not", made(OURS, OUTPUT.format(failed="")).complaint)
 
     def test_part_without_an_end_is_complained_about(self):
-        self.assertEqual(made(STOCK, "failure: checks=17 failures=0\n").complaint,
-                         "it has no results")
+        self.assertEqual(made(STOCK, "failure.checks 17\n").complaint,
+                         "both parts come to their end: 'success.checks' was not printed")
 
     def test_failed_checks_are_in_the_table(self):
-        lines = table({NBQLOCK: [made(NBQLOCK, OUTPUT.format(failed="failed: retval: 2\n"))]})
-        self.assertEqual([line.split() for line in lines[2:]],
-                         [["checks", "73"], ["failed", "checks", "retval:", "2"]])
+        run = made(OURS, OUTPUT.format(failed="failed: retval: 2\n"))
+        self.assertEqual((ROWS["checks that must succeed"]([run]), ROWS["failed checks"]([run])),
+                         ("56", "retval: 2"))

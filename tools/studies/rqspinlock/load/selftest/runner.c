@@ -157,6 +157,6 @@ int main(int count, char **words)
 		test_res_spin_lock_failure();
 	else
 		test_res_spin_lock_success();
-	printf("%s: checks=%lu failures=%lu\n", words[1], checks, failures);
+	printf("%s.checks %lu\n%s.failures %lu\n", words[1], checks, words[1], failures);
 	return 0;
 }

@@ -44,10 +44,7 @@ void test__skip(void);
 #define ASSERT_OK_PTR(pointer, name) ASSERT_EQ(libbpf_get_error(pointer), 0, name)
 #define RUN_TESTS(skeleton) run_tests(#skeleton, skeleton##__elf_bytes)
 
-/*
- * For a test with hardware counters, which is not run: tools/studies/rqspinlock/runs.py has its
- * own.
- */
+/* For a test with hardware counters, which is not run: study.py has its own. */
 static inline int load_module(const char *name, bool verbose)
 {
 	return -EOPNOTSUPP;
