@@ -19,7 +19,7 @@ from guest.modules import set_files
 from guest.parts import run_parts
 from ship.upstream.layout import CODE
 from ship.upstream.patches import applied
-from studies.locktorture.runs import FORMS, Torture
+from studies.locktorture.steps import FORMS, Torture
 
 KERNEL = ("series", "um", "linux", "guest", "kunit", "series")
 WITHOUT_LOCKS = Recipe(*KERNEL)

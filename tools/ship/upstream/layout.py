@@ -9,7 +9,7 @@ differs.
 import re
 
 from base.common import PROJECT, Failure
-from studies.locktorture.runs import FORMS
+from studies.locktorture.steps import FORMS
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are
 # what the explorer and the host tests have of their own.

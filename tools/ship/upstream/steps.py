@@ -17,7 +17,7 @@ from ship.upstream.build import SPINLOCKS, SUITES, Build
 from ship.upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
 from ship.upstream.patches import am_commands, applied, typed
 from ship.upstream.series import make_series
-from studies.locktorture.runs import NO_TIMEOUT
+from studies.locktorture.steps import NO_TIMEOUT
 
 SERIES = TestBed("user-mode, the series", get_source)
 # What checkpatch is not asked, and why.

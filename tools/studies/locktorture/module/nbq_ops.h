@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Operations of nbq_spin for the kernel's locktorture.c, in front of its table of operations.
- * tools/studies/locktorture/runs.py makes those of the other locks from them, and
- * tools/ship/upstream makes the patch for a kernel tree.
+ * Operations of nbq_spin for the kernel's locktorture.c, in front of its table of operations;
+ * steps.py makes those of the other locks from them, tools/ship/upstream the patch for a kernel
+ * tree.
  *
  * The plain operations, _irq (by _irqsave, as locktorture's own), timed, timed_irq, and try. An
  * operation that can fail is repeated until it succeeds; failures that it may not have count as

@@ -6,7 +6,7 @@ import unittest
 from base.common import Failure
 from base.test import InFolder
 from guest.kernel_tests import edited
-from studies.locktorture.runs import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
+from studies.locktorture.steps import ADAPT, NO_TIMEOUT, OPERATIONS, Torture, locktorture_edits
 
 SOURCE = """\
 static int lock_torture_writer(void *arg)
