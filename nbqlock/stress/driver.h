@@ -29,15 +29,6 @@
 
 struct dentry;
 
-/* The longest work or pause between two attempts. */
-#define STRESS_PAUSE_NS_MAX	(1000 * NSEC_PER_MSEC)
-
-/*
- * The longest stall and patience in an interrupt, or with interrupts off: much more is a soft
- * lockup, or a warning about a slow NMI.
- */
-#define STRESS_INTERRUPTS_OFF_MAX	(10 * NSEC_PER_MSEC)
-
 /* A uniform distribution; both ends are included. */
 struct stress_range {
 	u64 low;
@@ -65,42 +56,20 @@ enum stress_nesting {
 	NESTING_OWN,		/* each context has locks of its own */
 };
 
-/* What to run; each member has a debugfs file, and the ABI page says more. */
+/* A member for the values of each kind of parameter. */
+#define STRESS_VALUE_lock(name)		const struct stress_ops *(name)
+#define STRESS_VALUE_cpus(name)		struct cpumask name
+#define STRESS_VALUE_threads(name)	u64 name
+#define STRESS_VALUE_number(name)	u64 name
+#define STRESS_VALUE_range(name)	struct stress_range name
+#define STRESS_VALUE_choice(name)	unsigned int name
+#define STRESS_VALUE_contexts(name)	unsigned int name	/* a bit for each stress_context */
+
+/* What to run: a member for each row of the list. */
 struct stress_params {
-	/* Load */
-	const struct stress_ops *lock;
-	struct cpumask cpus;		/* the threads are pinned to these in turn */
-	u64 threads;
-	u64 duration_ms;
-	u64 seed;			/* of the random numbers; 0: drawn at the start */
-	u64 cs_ns;			/* work inside the critical section */
-	u64 ncs_ns;			/* work between two attempts: 0.5 to 1.5 times as much */
-	struct stress_range patience_ns;	/* KTIME_MAX: no timeout */
-	u64 impatient_permille;		/* the share of attempts with the next patience instead */
-	u64 impatient_ns;
-	unsigned int retry;		/* enum stress_retry */
-	u64 backoff_ns;			/* of RETRY_BACK_OFF: the first pause; it doubles */
-	u64 backoff_max_ns;		/* the longest of them */
-	u64 chain;			/* locks taken together; by CHAIN_ASCENDING, at most */
-	unsigned int chain_order;	/* enum stress_chain_order */
-	u64 stutter_ms;			/* pause and run alternate; 0: no pauses */
-	u64 free_lock;			/* the last user of a lock frees it after the release */
-
-	/* Interference */
-	unsigned int contexts;		/* a bit for each enum stress_context that contends */
-	unsigned int nesting;		/* enum stress_nesting */
-	u64 interval_ns;		/* from the end of an attempt in an interrupt to the next */
-	u64 stall_every;		/* N-th acquisition of a contender takes longer; 0: none */
-	u64 stall_ns;			/* by that much */
-	u64 suspend_every_ns;		/* an interrupt suspends each thread; 0: never */
-	u64 suspend_ns;			/* for that long */
-	u64 shuffle_ms;			/* move the threads to other CPUs that often; 0: never */
-	u64 hotplug_ms;			/* take a CPU offline and online again; 0: never */
-
-	/* Measurement */
-	u64 sample_every;		/* time every N-th attempt of a contender; 0: none */
-	u64 own_clock;			/* 1: measure with the CPU time of the CPU as well */
-	u64 log_ms;			/* log the progress that often; 0: never */
+#define STRESS_PARAM(_folder, _name, _kind, ...)	STRESS_VALUE_##_kind(_name);
+#include "parameters_list.h"
+#undef STRESS_PARAM
 };
 
 /* The overhead of a measurement, see cost.c. */

@@ -16,9 +16,6 @@
 #define STRESS_HAS_RQSPINLOCK
 #endif
 
-/* The most locks that a contender takes together. A run has as many for each context. */
-#define STRESS_CHAIN_MAX	(STRESS_LOCKS_MAX / STRESS_CONTEXTS)
-
 struct seq_file;
 
 /* For the memory of a run, which may be much: -ENOMEM rather than the OOM killer. */

@@ -4,7 +4,7 @@
  * value is refused with an errno and a line in the kernel log, and changes nothing. During a
  * run all parameters are frozen.
  *
- * To add one: a member of struct stress_params, a row in param_table[].
+ * To add one: a row in parameters_list.h, and tools/ship/record --write.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,20 +15,17 @@
 
 #include "run.h"
 
-#define THREADS_MAX	4096U
-/* A critical section has preemption off: much more is a soft lockup. */
-#define CS_NS_MAX	(10 * NSEC_PER_MSEC)
-#define STALL_NS_MAX	(100 * NSEC_PER_MSEC)
-#define DURATION_MS_MAX	(3600 * MSEC_PER_SEC)
-#define STUTTER_MS_MAX	(10 * MSEC_PER_SEC)
-/* More frequent interrupts leave little time to threads. */
-#define INTERVAL_NS_MIN	(10 * NSEC_PER_USEC)
-#define INTERVAL_NS_MAX	(1000 * NSEC_PER_MSEC)
-
 /* The kernel log truncates a line at about 1000 characters. */
 #define LOG_LINE_MAX	900
 
 #define INPUT_MAX	(64 * 1024)
+
+/* The places of the rows. */
+enum {
+#define STRESS_PARAM(_folder, _name, ...)	PARAM_##_name,
+#include "parameters_list.h"
+#undef STRESS_PARAM
+};
 
 struct param;
 
@@ -40,6 +37,8 @@ struct kind {
 	int (*parse)(const struct param *param, char *text, void *value);
 	/* Log which values are valid. */
 	void (*explain)(const struct param *param);
+	/* Set the initial value. */
+	void (*reset)(const struct param *param, void *value);
 };
 
 struct param {
@@ -47,6 +46,7 @@ struct param {
 	const char *name;		/* of its file; unique among all folders */
 	const struct kind *kind;
 	size_t offset;			/* of the value in struct stress_params */
+	u64 initial;
 	u64 min;			/* of a number */
 	u64 max;
 	bool takes_max;			/* the word "max" stands for @max */
@@ -91,10 +91,30 @@ static void number_explain(const struct param *param)
 	       param->max, param->takes_max ? ", or max" : "");
 }
 
+static void number_reset(const struct param *param, void *value)
+{
+	*(u64 *)value = param->initial;
+}
+
 static const struct kind number = {
 	.show = number_show,
 	.parse = number_parse,
 	.explain = number_explain,
+	.reset = number_reset,
+};
+
+/* The number of threads */
+
+static void threads_reset(const struct param *param, void *value)
+{
+	*(u64 *)value = clamp_t(u64, num_online_cpus(), param->min, param->max);
+}
+
+static const struct kind threads = {
+	.show = number_show,
+	.parse = number_parse,
+	.explain = number_explain,
+	.reset = threads_reset,
 };
 
 /* Ranges: struct stress_range, printed as LOW or LOW-HIGH */
@@ -134,10 +154,16 @@ static void range_explain(const struct param *param)
 	       param->name, param->min, param->max);
 }
 
+static void range_reset(const struct param *param, void *value)
+{
+	*(struct stress_range *)value = (struct stress_range){ param->initial, param->initial };
+}
+
 static const struct kind range = {
 	.show = range_show,
 	.parse = range_parse,
 	.explain = range_explain,
+	.reset = range_reset,
 };
 
 /* Choices: an enum, kept as unsigned int */
@@ -169,10 +195,16 @@ static void choice_explain(const struct param *param)
 	pr_err("%s: takes one of%s\n", param->name, words);
 }
 
+static void word_reset(const struct param *param, void *value)
+{
+	*(unsigned int *)value = param->initial;
+}
+
 static const struct kind choice = {
 	.show = choice_show,
 	.parse = choice_parse,
 	.explain = choice_explain,
+	.reset = word_reset,
 };
 
 /* The lock type */
@@ -197,10 +229,16 @@ static void lock_explain(const struct param *param)
 	stress_ops_log_names();
 }
 
+static void lock_reset(const struct param *param, void *value)
+{
+	*(const struct stress_ops **)value = stress_ops_default();
+}
+
 static const struct kind lock = {
 	.show = lock_show,
 	.parse = lock_parse,
 	.explain = lock_explain,
+	.reset = lock_reset,
 };
 
 /* A list of online CPUs */
@@ -232,41 +270,19 @@ static void cpus_explain(const struct param *param)
 	       cpumask_pr_args(cpu_online_mask));
 }
 
+static void cpus_reset(const struct param *param, void *value)
+{
+	cpumask_copy(value, cpu_online_mask);
+}
+
 static const struct kind cpus = {
 	.show = cpus_show,
 	.parse = cpus_parse,
 	.explain = cpus_explain,
+	.reset = cpus_reset,
 };
 
 /* Contexts: a bitmask, kept as unsigned int, always with task */
-
-static const char * const context_words[] = {
-	[STRESS_TASK] = "task",
-	[STRESS_SOFTIRQ] = "softirq",
-	[STRESS_HARDIRQ] = "hardirq",
-	[STRESS_NMI] = "nmi",
-	NULL
-};
-
-const char *stress_context_word(enum stress_context context)
-{
-	return context_words[context];
-}
-
-/* Print a set of contexts, as the file "contexts" does. @text: %STRESS_CONTEXTS_LENGTH long. */
-void stress_contexts_print(char *text, unsigned int contexts)
-{
-	size_t length = 0;
-	enum stress_context i;
-
-	*text = 0;
-	for (i = 0; i < STRESS_CONTEXTS; i++) {
-		if (contexts & BIT(i))
-			length += scnprintf(text + length,
-					    STRESS_CONTEXTS_LENGTH - length, "%s%s",
-					    length ? " " : "", context_words[i]);
-	}
-}
 
 static void contexts_show(struct seq_file *m, const struct param *param, const void *value)
 {
@@ -282,7 +298,7 @@ static int contexts_parse(const struct param *param, char *text, void *value)
 	char *word;
 
 	while ((word = strsep(&text, " ,"))) {
-		int i = match_string(context_words, -1, word);
+		int i = match_string(param->words, -1, word);
 
 		if (i >= 0)
 			contexts |= BIT(i);
@@ -308,6 +324,7 @@ static const struct kind contexts = {
 	.show = contexts_show,
 	.parse = contexts_parse,
 	.explain = contexts_explain,
+	.reset = word_reset,
 };
 
 /* Numbers that must be 0 on some machines */
@@ -324,75 +341,41 @@ static bool own_clock_is_possible(void)
 
 /* The files */
 
-static const char * const retry_words[] = {
-	[RETRY_GIVE_UP] = "give_up",
-	[RETRY_AT_ONCE] = "at_once",
-	[RETRY_BACK_OFF] = "back_off",
-	NULL
-};
-
-static const char * const chain_order_words[] = {
-	[CHAIN_FIXED] = "fixed",
-	[CHAIN_RANDOM] = "random",
-	[CHAIN_ASCENDING] = "ascending",
-	NULL
-};
-
-static const char * const nesting_words[] = {
-	[NESTING_SHARED] = "shared",
-	[NESTING_MASKED] = "masked",
-	[NESTING_OWN] = "own",
-	NULL
-};
-
-/* The folders: what the threads do, what disturbs them, what is measured. */
 static const char load[] = "load";
 static const char interference[] = "interference";
 static const char measure[] = "measure";
 
-#define PARAM(_folder, _name, _kind, ...)				\
-	{ .folder = _folder, .name = #_name, .kind = &(_kind),		\
-	  .offset = offsetof(struct stress_params, _name), __VA_ARGS__ }
-#define NUMBER(_folder, _name, _min, _max)				\
-	PARAM(_folder, _name, number, .min = (_min), .max = (_max))
+#define STRESS_WORDS(...)	((const char * const []){ __VA_ARGS__, NULL })
 
-/* The rows of a folder are contiguous. */
 static const struct param param_table[] = {
-	PARAM(load, lock, lock),
-	PARAM(load, cpus, cpus),
-	NUMBER(load, threads, 1, THREADS_MAX),
-	NUMBER(load, duration_ms, 1, DURATION_MS_MAX),
-	NUMBER(load, seed, 0, U64_MAX),
-	NUMBER(load, cs_ns, 0, CS_NS_MAX),
-	NUMBER(load, ncs_ns, 0, STRESS_PAUSE_NS_MAX),
-	PARAM(load, patience_ns, range, .max = KTIME_MAX, .takes_max = true),
-	NUMBER(load, impatient_permille, 0, 1000),
-	PARAM(load, impatient_ns, number, .max = KTIME_MAX, .takes_max = true),
-	PARAM(load, retry, choice, .words = retry_words),
-	NUMBER(load, backoff_ns, 1, STRESS_PAUSE_NS_MAX),
-	NUMBER(load, backoff_max_ns, 1, STRESS_PAUSE_NS_MAX),
-	NUMBER(load, chain, 1, STRESS_CHAIN_MAX),
-	PARAM(load, chain_order, choice, .words = chain_order_words),
-	NUMBER(load, stutter_ms, 0, STUTTER_MS_MAX),
-	NUMBER(load, free_lock, 0, 1),
-
-	PARAM(interference, contexts, contexts),
-	PARAM(interference, nesting, choice, .words = nesting_words),
-	NUMBER(interference, interval_ns, INTERVAL_NS_MIN, INTERVAL_NS_MAX),
-	NUMBER(interference, stall_every, 0, U32_MAX),
-	NUMBER(interference, stall_ns, 0, STALL_NS_MAX),
-	NUMBER(interference, suspend_every_ns, 0, INTERVAL_NS_MAX),
-	NUMBER(interference, suspend_ns, 0, STRESS_INTERRUPTS_OFF_MAX),
-	NUMBER(interference, shuffle_ms, 0, DURATION_MS_MAX),
-	PARAM(interference, hotplug_ms, number, .max = DURATION_MS_MAX,
-	      .is_possible = hotplug_is_possible,
-	      .if_not = "no CPU of this machine can go offline"),
-
-	NUMBER(measure, sample_every, 0, U32_MAX),
-	PARAM(measure, own_clock, number, .max = 1, .is_possible = own_clock_is_possible,
-	      .if_not = "the CPU time of this machine's CPUs is unknown"),
-	NUMBER(measure, log_ms, 0, DURATION_MS_MAX),
+#define STRESS_PARAM(_folder, _name, _kind, _initial, ...)		\
+	[PARAM_##_name] = { .folder = _folder, .name = #_name, .kind = &(_kind),	\
+	  .offset = offsetof(struct stress_params, _name), .initial = (_initial), __VA_ARGS__ },
+#include "parameters_list.h"
+#undef STRESS_PARAM
 };
+
+static_assert(STRESS_CHAIN_MAX * STRESS_CONTEXTS <= STRESS_LOCKS_MAX);
+
+const char *stress_context_word(enum stress_context context)
+{
+	return param_table[PARAM_contexts].words[context];
+}
+
+/* Print a set of contexts, as the file "contexts" does. @text: %STRESS_CONTEXTS_LENGTH long. */
+void stress_contexts_print(char *text, unsigned int contexts)
+{
+	size_t length = 0;
+	enum stress_context i;
+
+	*text = 0;
+	for (i = 0; i < STRESS_CONTEXTS; i++) {
+		if (contexts & BIT(i))
+			length += scnprintf(text + length,
+					    STRESS_CONTEXTS_LENGTH - length, "%s%s",
+					    length ? " " : "", stress_context_word(i));
+	}
+}
 
 static DEFINE_MUTEX(params_mutex);
 /* Both under params_mutex. */
@@ -550,23 +533,6 @@ static int locks_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(locks);
 
-static void set_defaults(void)
-{
-	params.lock = stress_ops_default();
-	cpumask_copy(&params.cpus, cpu_online_mask);
-	params.threads = clamp(cpumask_weight(&params.cpus), 1U, THREADS_MAX);
-	params.duration_ms = MSEC_PER_SEC;
-	params.sample_every = 1;
-	params.patience_ns.low = 100 * NSEC_PER_USEC;
-	params.patience_ns.high = params.patience_ns.low;
-	params.backoff_ns = NSEC_PER_USEC;
-	params.backoff_max_ns = 100 * NSEC_PER_USEC;
-	params.chain = 1;
-
-	params.contexts = BIT(STRESS_TASK);
-	params.interval_ns = 100 * NSEC_PER_USEC;
-}
-
 /* Set the defaults and create the files, in the module's folder. */
 void stress_params_start(struct dentry *top)
 {
@@ -574,7 +540,6 @@ void stress_params_start(struct dentry *top)
 	struct dentry *dir = NULL;
 	size_t i;
 
-	set_defaults();
 	debugfs_create_file("locks", 0444, top, NULL, &locks_fops);
 	for (i = 0; i < ARRAY_SIZE(param_table); i++) {
 		const struct param *param = &param_table[i];
@@ -582,6 +547,7 @@ void stress_params_start(struct dentry *top)
 		if (param->folder != folder)
 			dir = debugfs_create_dir(param->folder, top);
 		folder = param->folder;
+		param->kind->reset(param, (char *)&params + param->offset);
 		debugfs_create_file(param->name, 0644, dir, (void *)param, &param_fops);
 	}
 }

@@ -33,6 +33,12 @@ def say(text):
     print(f"nbqlock: {text}", file=sys.stderr, flush=True)
 
 
+def text_of_driver(name):
+    """A list of the stress driver's sources; an installed nbq has a copy."""
+    folder = Path(__file__).resolve().parents[1] if INSTALLED else PROJECT / "nbqlock/stress"
+    return (folder / name).read_text(encoding="utf-8")
+
+
 def positive(text):
     """The value of an option."""
     number = int(text)

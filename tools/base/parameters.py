@@ -5,26 +5,25 @@ from pathlib import Path
 import re
 
 from base.common import Failure
+from base.parameter_list import PARAMETERS
 
 NUMBER = r"\d+"
 TIME = r"\d+|max"
 PATIENCE = r"\d+|max|\d+-\d+"
-CONTEXT = "(?:task|softirq|hardirq|nmi)"
-# The stress driver's and how their values look; the driver has the last word. "lock"
-# and "cpus" are missing: those come from `locks` and from an axis.
-DRIVER = {
-    "threads": NUMBER, "duration_ms": NUMBER, "seed": NUMBER, "sample_every": NUMBER,
-    "cs_ns": NUMBER, "ncs_ns": NUMBER, "patience_ns": PATIENCE,
-    "impatient_permille": NUMBER, "impatient_ns": TIME,
-    "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
-    "chain": "[1-8]", "chain_order": "fixed|random|ascending",
-    "stall_every": NUMBER, "stall_ns": NUMBER,
-    "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
-    "nesting": "shared|masked|own",
-    "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
-    "suspend_every_ns": NUMBER, "suspend_ns": NUMBER, "own_clock": "[01]",
-    "stutter_ms": NUMBER, "log_ms": NUMBER,
-}
+
+
+def pattern(parameter):
+    """How the values of one of the driver's parameters look; the driver has the last word."""
+    words = "|".join(parameter.words)
+    if parameter.kind == "contexts":
+        return f"(?:{words})(?: (?:{words}))*"
+    return words or (PATIENCE if parameter.kind == "range" else TIME if parameter.takes_max else
+                     NUMBER)
+
+
+# The stress driver's. "lock" and "cpus" are missing: those come from `locks` and from an axis.
+LISTED = {each.name: each for each in PARAMETERS if each.name not in ("lock", "cpus")}
+DRIVER = {name: pattern(each) for name, each in LISTED.items()}
 # Of the host, below the guest: processes that keep each of its cores busy (host_busy.py).
 HOST_BUSY = "host_busy"
 MOST_BUSY = 16
@@ -69,16 +68,9 @@ MACHINE = {"sockets": 1, "costs": "a"}
 
 COSTS = Path(__file__).resolve().parents[1] / "host/simulate/costs"	# the cost tables
 
-# From the least to the most: those of the driver (nbqlock/stress/parameters.c), and of the host.
-SECOND_NS, HOUR_MS, WORD = 10 ** 9, 3600000, 2 ** 32 - 1
-RANGES = {
-    HOST_BUSY: (0, MOST_BUSY), "threads": (1, 4096), "duration_ms": (1, HOUR_MS),
-    "seed": (0, 2 ** 64 - 1), "sample_every": (0, WORD), "cs_ns": (0, SECOND_NS // 100),
-    "ncs_ns": (0, SECOND_NS), "impatient_permille": (0, 1000), "backoff_ns": (1, SECOND_NS),
-    "backoff_max_ns": (1, SECOND_NS), "stall_every": (0, WORD),
-    "stall_ns": (0, SECOND_NS // 10), "interval_ns": (10000, SECOND_NS),
-    "shuffle_ms": (0, HOUR_MS), "hotplug_ms": (0, HOUR_MS), "suspend_every_ns": (0, SECOND_NS),
-    "suspend_ns": (0, SECOND_NS // 100), "stutter_ms": (0, 10000), "log_ms": (0, HOUR_MS)}
+# From the least to the most: of the driver's numbers, and of the host.
+RANGES = {HOST_BUSY: (0, MOST_BUSY), **{name: (each.least, each.most)
+                                        for name, each in LISTED.items() if DRIVER[name] == NUMBER}}
 # A run of so much simulated time takes hours.
 SIMULATED_RANGES = {"duration_us": (1, 10000000), "impatient_permille": (0, 1000)}
 
@@ -94,12 +86,11 @@ def takes(parameter, parameters):
     if parameter == "costs":
         return ", ".join(cost_tables())
     if found := range_of(parameter, parameters):
-        return f"a number from {found[0]} to {found[1]}"
-    pattern = parameters[parameter]
+        return "0 or 1" if found == (0, 1) else f"a number from {found[0]} to {found[1]}"
     words = {NUMBER: "a number", "[01]": "0 or 1", "[12]": "1 or 2", "[1-8]": "1 to 8",
-             DRIVER["contexts"]: "some of task, softirq, hardirq, nmi"}
-    return words.get(pattern) or \
-        pattern.replace(A_CPU, "N*cpus").replace(NUMBER, "N").replace("|", ", ")
+             DRIVER["contexts"]: f"some of {', '.join(LISTED['contexts'].words)}"}
+    return words.get(parameters[parameter]) or \
+        parameters[parameter].replace(A_CPU, "N*cpus").replace(NUMBER, "N").replace("|", ", ")
 
 
 def cost_tables():

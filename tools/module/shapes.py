@@ -2,16 +2,11 @@
 """The load shapes of the stress driver: what to run, and what must come of it."""
 
 from base.driver import BROKEN, OURS, Run
+from base.parameters import LISTED
 from measure.stress import Unseen
 
 # A setting stays until it is changed: each run says all that others change.
-PLAIN = {"patience_ns": 100000, "impatient_permille": 0, "impatient_ns": 0,
-         "retry": "give_up", "backoff_ns": 1000, "backoff_max_ns": 100000,
-         "chain": 1, "chain_order": "fixed",
-         "stall_every": 0, "stall_ns": 0, "stutter_ms": 0, "free_lock": 0,
-         "log_ms": 0, "contexts": "task", "nesting": "shared", "interval_ns": 100000,
-         "shuffle_ms": 0, "hotplug_ms": 0, "suspend_every_ns": 0, "suspend_ns": 0,
-         "own_clock": 0}
+PLAIN = {name: each.initial for name, each in LISTED.items() if each.initial is not None}
 CPUS = 2
 MS = 1000000			# in ns
 DRAWN = 30			# samples, for a median
@@ -37,8 +32,9 @@ REFUSED = (
 
 def shaped(name, lock, judge=None, duration_ms=120, cpus=CPUS, threads=None, cs_ns=500,
            ncs_ns=500, **shape):
-    return Run(name, judge, lock=lock, threads=threads or cpus, cpus=f"0-{cpus - 1}",
-               cs_ns=cs_ns, ncs_ns=ncs_ns, duration_ms=duration_ms, **{**PLAIN, **shape})
+    return Run(name, judge, **{**PLAIN, "lock": lock, "threads": threads or cpus,
+                               "cpus": f"0-{cpus - 1}", "cs_ns": cs_ns, "ncs_ns": ncs_ns,
+                               "duration_ms": duration_ms, **shape})
 
 
 # What must come of a run that passed: each returns a complaint, or nothing. A busy host

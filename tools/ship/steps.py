@@ -14,6 +14,7 @@ from ship.documentation import broken_links, build_html, long_first_screen, lost
 from ship.interface import differences
 from ship.kept import FOLDER, kept_results, papers_disagree
 from ship.names import all_wrong
+from ship.parameters_page import stale
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
                   "Documentation/tutorial", "tools/module/faults")
@@ -40,6 +41,8 @@ def layout():
     yield Case("layout: each room of tools/ imports only what it may", not found, "\n".join(found))
     changed = differences()
     yield Case("layout: the interface is that of Documentation/ABI/symbols", not changed, changed)
+    old = stale()
+    yield Case("layout: the ABI page of the parameters is made from their list", not old, old)
     lost = rooms()
     yield Case("layout: CONTRIBUTING.md has a row for each folder", not lost, "\n".join(lost))
     versions = disagreements()

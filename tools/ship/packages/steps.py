@@ -27,7 +27,7 @@ WANTED = {
                     r"/usr/share/doc/nbqlock-dev/examples/(dkms\.conf|debian/.+)",
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
                     r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
-    "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version)",
+    "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version|parameters_list\.h)",
                       r"/usr/share/nbqlock/(base|measure|measure/top)/\w+\.py",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",
                       r"/usr/share/bash-completion/completions/nbq",

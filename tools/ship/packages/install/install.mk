@@ -99,6 +99,7 @@ stage-tools:
 	for file in $(TOOLS); do \
 		install -D -m 644 tools/$$file $(STAGE)/share/nbqlock/$$file || exit; done
 	install -m 644 tools/ship/packages/install/cli_here.py $(STAGE)/share/nbqlock/measure
+	install -m 644 nbqlock/stress/parameters_list.h $(STAGE)/share/nbqlock
 	echo $(VERSION) > $(STAGE)/share/nbqlock/version
 	sed -e '1s,.*,#!/usr/bin/python3,' -e 3d tools/nbq > $(STAGE)/share/nbqlock/nbq
 	chmod 755 $(STAGE)/share/nbqlock/nbq
