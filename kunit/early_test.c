@@ -39,9 +39,8 @@ struct early {
 /* That first which needs no node as a holder */
 static struct early earlies[] = {
 	{ .type = &nbq_spin_type },
-	{ .type = &nbq_clh_type },
-	{ .type = &nbq_mcs_type },
-	{ .type = &nbq_swap_type },
+#define NBQ_QUEUE_TYPE(X)	{ .type = &nbq_##X##_type },
+#include "queue_types_list.h"
 };
 
 static bool began;

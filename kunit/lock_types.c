@@ -8,18 +8,16 @@
 
 struct nbq_param nbq_types[NBQ_LOCK_TYPES] = {
 #ifdef NBQ_QUEUE_LOCKS
-	{ &nbq_clh_type },
-	{ &nbq_mcs_type },
-	{ &nbq_swap_type },
+#define NBQ_QUEUE_TYPE(X)	{ &nbq_##X##_type },
+#include "queue_types_list.h"
 #endif
 	{ &nbq_spin_type },
 };
 
 #ifdef NBQ_QUEUE_LOCKS
 struct nbq_param nbq_queue_types[NBQ_LOCK_TYPES - 1] = {
-	{ &nbq_clh_type },
-	{ &nbq_mcs_type },
-	{ &nbq_swap_type },
+#define NBQ_QUEUE_TYPE(X)	{ &nbq_##X##_type },
+#include "queue_types_list.h"
 };
 #endif
 

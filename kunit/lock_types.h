@@ -188,7 +188,8 @@ struct nbq_lock_type {
 };
 
 #ifdef NBQ_QUEUE_LOCKS
-extern const struct nbq_lock_type nbq_clh_type, nbq_mcs_type, nbq_swap_type;
+#define NBQ_QUEUE_TYPE(X)	extern const struct nbq_lock_type nbq_##X##_type;
+#include "queue_types_list.h"
 #endif
 extern const struct nbq_lock_type nbq_spin_type;
 
@@ -205,11 +206,14 @@ struct nbq_param {
 	const void *value;	/* an element of an array, each of which each type has; or NULL */
 };
 
+enum {
 #ifdef NBQ_QUEUE_LOCKS
-#define NBQ_LOCK_TYPES	4
-#else
-#define NBQ_LOCK_TYPES	1
+#define NBQ_QUEUE_TYPE(X)	NBQ_PLACE_OF_##X,
+#include "queue_types_list.h"
 #endif
+	NBQ_PLACE_OF_spin,
+	NBQ_LOCK_TYPES
+};
 
 /* For KUNIT_ARRAY_PARAM(): each type, without a value */
 extern struct nbq_param nbq_types[NBQ_LOCK_TYPES];

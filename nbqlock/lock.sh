@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Writes spin.h, clh.h, mcs.h and swap.h from lock.h.in; with --check, says which of them
+# Writes the header X.h of each lock nbq_X from lock.h.in; with --check, says which of them
 # differ from what it would write.
 set -eu
 cd "$(dirname "$0")"
@@ -26,7 +26,7 @@ one() {
 	'
 }
 
-for lock in spin clh mcs swap; do
+for lock in $(sed -n 's/^STRESS_[A-Z]*.\w*, \(\w*\),.*/\1/p' stress/lock_types_list.h); do
 	if [ "${1-}" = --check ]; then
 		one $lock | diff -u $lock.h - || { status=1; echo "run nbqlock/lock.sh" >&2; }
 	else

@@ -51,25 +51,12 @@ static const struct stress_ops broken = {
 	.unlock = broken_unlock,
 };
 
-/* In the order of the file "locks". The first one is the default. */
+/* The first one is the default. */
 static const struct stress_ops * const own_types[] = {
-	&stress_clh_nb,
-	&stress_mcs_nb,
-	&stress_swap_nb,
-	&stress_nbq_spin,
-	&stress_raw_spinlock,
-	&stress_raw_trylock,
-#ifdef STRESS_HAS_RQSPINLOCK
-	&stress_rqspinlock,
-#endif
-	&stress_tas_b,
-	&stress_tas_b_try,
-	&stress_clh,
-	&stress_mcs,
-	&stress_clh_try,
-	&stress_mcs_try,
-	&stress_clh_nb_paper,
-	&stress_mcs_nb_paper,
+#define STRESS_OURS(_name, X)	(&stress_##_name),
+#define STRESS_KERNEL(_name)	(&stress_##_name),
+#define STRESS_PAPER(_name)	(&stress_##_name),
+#include "lock_types_list.h"
 	&broken,
 };
 

@@ -30,10 +30,8 @@ struct stress_queue {
 /* Memory for one lock of any of the driver's types. */
 struct stress_lock {
 	union {
-		struct nbq_clh nbq_clh;
-		struct nbq_mcs nbq_mcs;
-		struct nbq_swap nbq_swap;
-		struct nbq_spin nbq_spin;
+#define STRESS_OURS(_name, X)	struct nbq_##X nbq_##X;
+#include "lock_types_list.h"
 		raw_spinlock_t raw;
 #ifdef STRESS_HAS_RQSPINLOCK
 		rqspinlock_t rq;
@@ -58,24 +56,10 @@ static inline s64 stress_nodes_leaked(const struct stress_ops *ops, s64 leaked,
 	return leaked > left ? leaked - left : 0;
 }
 
-/* ops_nbq.c, ops_kernel.c; then papers/, each in a file of its name */
-extern const struct stress_ops stress_clh_nb;
-extern const struct stress_ops stress_mcs_nb;
-extern const struct stress_ops stress_swap_nb;
-extern const struct stress_ops stress_nbq_spin;
-extern const struct stress_ops stress_raw_spinlock;
-extern const struct stress_ops stress_raw_trylock;
-#ifdef STRESS_HAS_RQSPINLOCK
-extern const struct stress_ops stress_rqspinlock;
-#endif
-extern const struct stress_ops stress_tas_b;
-extern const struct stress_ops stress_tas_b_try;
-extern const struct stress_ops stress_clh;
-extern const struct stress_ops stress_mcs;
-extern const struct stress_ops stress_clh_try;
-extern const struct stress_ops stress_mcs_try;
-extern const struct stress_ops stress_clh_nb_paper;
-extern const struct stress_ops stress_mcs_nb_paper;
+#define STRESS_OURS(_name, X)	extern const struct stress_ops stress_##_name;
+#define STRESS_KERNEL(_name)	extern const struct stress_ops stress_##_name;
+#define STRESS_PAPER(_name)	extern const struct stress_ops stress_##_name;
+#include "lock_types_list.h"
 
 int stress_ops_start(void);
 void stress_ops_stop(void);

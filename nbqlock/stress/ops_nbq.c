@@ -106,19 +106,12 @@ const struct stress_ops stress_##NAME = {				\
 	__VA_ARGS__							\
 }
 
-DEFINE_DESTROY(clh)
-DEFINE_DESTROY(mcs)
-DEFINE_DESTROY(swap)
+#define STRESS_STRICT(NAME, X, MEANING)	DEFINE_DESTROY(X)
+#define STRESS_HYBRID(NAME, X, MEANING)
+#include "lock_types_list.h"
 
-DEFINE_LOCK_TYPE(clh_nb, clh,
-		 "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()",
-		 .destroy = stress_clh_destroy);
-DEFINE_LOCK_TYPE(mcs_nb, mcs,
-		 "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()",
-		 .destroy = stress_mcs_destroy);
-DEFINE_LOCK_TYPE(swap_nb, swap,
-		 "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()",
-		 .destroy = stress_swap_destroy);
-DEFINE_LOCK_TYPE(nbq_spin, spin,
-		 "the hybrid, a spinlock with a queue for waiters, nbq_spin_lock_timeout()",
-		 .leaves_places = true);
+#define STRESS_STRICT(NAME, X, MEANING)					\
+	DEFINE_LOCK_TYPE(NAME, X, MEANING, .destroy = stress_##X##_destroy);
+#define STRESS_HYBRID(NAME, X, MEANING)					\
+	DEFINE_LOCK_TYPE(NAME, X, MEANING, .leaves_places = true);
+#include "lock_types_list.h"

@@ -5,14 +5,10 @@ import re
 import shlex
 
 from base.common import Failure
+from base.lock_types import KERNEL, NEW_LOCKS, OURS, PAPERS
 
-# Lock types with nbqlock's queue nodes.
-OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
-# What ours are compared with: the locks of papers, and the kernel's own.
-PAPERS = ("tas_b", "tas_b_try", "clh", "mcs", "clh_try", "mcs_try", "clh_nb_paper",
-          "mcs_nb_paper")
-COMPARATORS = ("raw_spinlock", "raw_trylock", "rqspinlock", *PAPERS)
-NEW_LOCKS = ("rqspinlock",)	# of Linux 6.15 and later
+# What ours are compared with: the kernel's own, and the locks of papers.
+COMPARATORS = (*KERNEL, *PAPERS)
 STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in NEW_LOCKS)
 BROKEN = "broken"		# the lock type that must fail
 # In result/histograms, as far as they are not empty.

@@ -11,6 +11,7 @@ import sys
 
 from base.building import run_logged, tail
 from base.common import BUILD, PROJECT, guest_cpus
+from base.lock_types import NBQ
 from guest.complaints import FIRST_PROCESS, complaints
 from guest.guest import LEAK_SCAN, MOST_STARTS, run_guest
 from guest.guest_cli import LOADED
@@ -20,7 +21,7 @@ from guest.machines import CPUS_IN_A_LAYOUT, UserModeMachine
 from guest.modules import build_suites
 from guest.source import get_source
 
-LOCK_TYPES = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
+LOCK_TYPES = tuple(f"nbq_{word}" for word in NBQ)
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can
 HOTPLUG_SUITES = ("nbq_hotplug",)	# where CPUs can go
 # Each of the others must run.

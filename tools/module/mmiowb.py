@@ -11,10 +11,10 @@ import subprocess
 
 from base.building import compiler_environment, disassembly, locked
 from base.common import BUILD, PROJECT, Failure, answer_of
+from base.lock_types import NBQ as TYPES
 from guest.kernels import RISCV64_TOOLS as TOOLS
 
 STATE = "__mmiowb_state"
-TYPES = ("clh", "mcs", "swap", "spin")
 # (operation, what it returns, its further arguments)
 OPERATIONS = (("lock_timeout", "int", ", 1000"), ("lock_until", "int", ", 1000"),
          ("trylock", "bool", ""), ("lock", "void", ""), ("unlock", "void", ""))

@@ -6,13 +6,14 @@ import re
 
 from base.c_text import arguments_at, without_comments
 from base.common import PROJECT
+from base.lock_types import NBQ
 
 RECORD = PROJECT / "Documentation/ABI/symbols"
 HEAD = """\
 # The interface of nbqlock: what its public headers declare, what it exports, its parameters.
 # Written by tools/ship/record --write. CHANGELOG.md says what a change asks for.
 """
-HEADERS = ("nbqlock.h", "types.h", "spin_types.h", "guard.h", "spin.h", "clh.h", "mcs.h", "swap.h",
+HEADERS = ("nbqlock.h", "types.h", "spin_types.h", "guard.h", *(f"{word}.h" for word in NBQ),
            "bare_spin_types.h", "bare_spin.h")
 # Whose fields are for users. Those of the others are private.
 OPEN = ("enum", "struct nbq_timeout")

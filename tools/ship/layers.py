@@ -11,12 +11,13 @@ import re
 import tempfile
 
 from base.c_text import without_comments
+from base.lock_types import NBQ, QUEUES
 
 LAYERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example", "tools/host/shim",
           "tools/host/programs", "tools/host/explore", "tools/host/simulate")
 PUBLIC_HEADERS = {"nbqlock.h", "types.h", "counters.h", "stress.h"}
 # Parts of nbqlock.h, one for each lock.
-LOCK_HEADERS = {"spin.h", "clh.h", "mcs.h", "swap.h"}
+LOCK_HEADERS = {f"{word}.h" for word in NBQ}
 OWN_HEADERS = {*PUBLIC_HEADERS, *LOCK_HEADERS, "attempt.h", "bare_spin.h",
                "bare_spin_types.h", "compat.h", "contention.h",
                "deadline.h", "events.h", "events_list.h", "guard.h", "internal.h",
@@ -24,7 +25,7 @@ OWN_HEADERS = {*PUBLIC_HEADERS, *LOCK_HEADERS, "attempt.h", "bare_spin.h",
                "spin_turns.h", "spin_types.h", "spin_word.h", "trace.h",
                "wait.h", "wait_deadlock.h"}
 
-ALGORITHMS = {"clh_nb.c": "clh", "mcs_nb.c": "mcs", "swap_nb.c": "swap", "spin.c": "spin",
+ALGORITHMS = {**{f"{word}_nb.c": word for word in QUEUES}, "spin.c": "spin",
               "bare_spin.c": "spin", "spin_queue.c": "spin", "spin_turns.c": "spin"}
 # Code of the algorithms that they share, or that is inline.
 SHARED = {"attempt.h", "bare_spin.h", "bare_spin_types.h", "queue_lock.h", "spin_word.h"}
@@ -44,7 +45,7 @@ HIGH_LEVEL_CALLS = re.compile(
     r"|printk\w*|pr_(?:emerg|alert|crit|err|warn|notice|info|debug|cont)\w*"
     r"|debugfs_\w+|seq_\w+|module_param\w*|kthread_\w+|schedule\w*|msleep\w*"
     r"|mutex_lock\w*)\s*\(")
-NODE_ACCESS = re.compile(r"\bstruct nbq_node\b|\bstruct nbq_(?:clh|mcs|swap|spin)\b"
+NODE_ACCESS = re.compile(rf"\bstruct nbq_(?:node|{'|'.join(NBQ)})\b"
                          r"|(?:->|\.)\s*(?:prev|next|status|next_in_pool|alloc_seq|free_seq|tail"
                          r"|holder|state|handoff|queue)\b"
                          r"|(?:->|\.)\s*(?:hint|first|last)\s*->")

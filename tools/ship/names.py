@@ -16,6 +16,7 @@ from unittest import mock
 from base.commands import Accepted, started
 from base.common import PROJECT
 from base.driver import BROKEN
+from base.lock_types import NBQ
 from base.parameters import LOADS, LOADS_OF_OTHERS
 from base.testbeds import TESTBEDS
 
@@ -73,7 +74,7 @@ def known_words():
 
 def exists(symbol):
     """Whether it is a word, or the beginning of some (nbq_clh_*); X is any lock."""
-    names = {symbol.replace("_X_", f"_{lock}_") for lock in ("spin", "clh", "mcs", "swap")}
+    names = {symbol.replace("_X_", f"_{lock}_") for lock in NBQ}
     return any(name in known_words() or name[-1] in "_*" and
                any(word.startswith(name.rstrip("*")) for word in known_words()) for name in names)
 

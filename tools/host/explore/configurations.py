@@ -14,9 +14,10 @@ that the states around it are few.
 from dataclasses import dataclass
 import re
 
+from base.lock_types import NBQ, QUEUES
+
 QUICK, CHECK, ALL = range(3)
-QUEUES = ("clh", "mcs", "swap")
-TYPES = ("clh", "mcs", "swap", "spin", "spin_bare", "arena")
+TYPES = (*NBQ, "spin_bare", "arena")
 # What is explored of the bare layer, whose attempts resume no place.
 OF_BARE_LAYER = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock",
                  "two_three_times", "nmi_above_one_of_two_waiters", "socket_twice",

@@ -62,7 +62,8 @@ struct lock_type {
 	const struct nbq_node *(*tail_node)(const void *lock, const void *tail);
 };
 
-extern const struct lock_type lock_type_clh, lock_type_mcs, lock_type_swap, lock_type_spin,
-			      lock_type_spin_bare, lock_type_arena;
+/* program.py gives the types: LOCK_TYPES(WITH) is WITH(name) for each. */
+#define DECLARE_LOCK_TYPE(name)	extern const struct lock_type lock_type_##name;
+LOCK_TYPES(DECLARE_LOCK_TYPE)
 
 #endif

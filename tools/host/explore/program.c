@@ -119,8 +119,8 @@ bool has_order(unsigned int number)
 }
 
 static const struct lock_type *const all_types[] = {
-	&lock_type_clh, &lock_type_mcs, &lock_type_swap, &lock_type_spin, &lock_type_spin_bare,
-	&lock_type_arena,
+#define LOCK_TYPE_ENTRY(name)	&lock_type_##name,
+	LOCK_TYPES(LOCK_TYPE_ENTRY)
 };
 
 const struct lock_type *lock_types[MOST_LOCKS][2];

@@ -47,6 +47,7 @@ def build(source, folder):
     compiler = ["gcc", *FLAGS, "-include", HERE / "spin_policy.h",
                 "-include", HERE / "cpu_numbers.h", f"-I{SHIM}", f"-I{SHIM}/fiber",
                 f"-I{HOST}", f"-I{source}"]
+    compiler.append(f"-DLOCK_TYPES(WITH)={' '.join(f'WITH({lock})' for lock in TYPES)}")
     locks = folder / "locks.o"
     types = {lock: folder / f"type-{lock}.o" for lock in TYPES}
     for command in (

@@ -9,14 +9,13 @@ import math
 import shutil
 
 from base.common import PROJECT, Failure
+from base.lock_types import NBQ, QUEUES
 from guest.kernels import MUTANTS, built_kernel
 from host.litmus.herd import kernel_model
 from host.litmus.litmus_test import litmus_tests
 from host.litmus.variants import Code, Variant, run_variant, shipped
 from host.mutate.edits import SOURCE
 
-QUEUES = ("clh", "swap", "mcs")
-LOCKS = (*QUEUES, "spin")
 ARENA = "bpf/nbq_arena_lock.h"
 # What is run of a type.
 PROGRAMS = ("smoke", "steps", "nesting", "schedules")
@@ -24,7 +23,7 @@ PROGRAMS_OF_ARENA = ("arena", "schedules")
 HYBRID = ("bare_spin.c", "bare_spin.h", "socket.h", "spin_policy.h", "spin_queue.c",
           "spin_turns.c", "spin_turns.h", "spin_word.h")
 # The lock types that run a file's text; none: the text is not in the host's programs.
-TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
+TYPES = {**{f"{word}_nb.c": (word,) for word in QUEUES},
          "spin.c": ("spin",), "spin.h": ("spin",), **{name: ("spin",) for name in HYBRID},
          "wait_holder.c": ("spin",), "wait_pred.c": QUEUES, "queue_lock.h": QUEUES,
          "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": (), ARENA: ("arena",)}
@@ -129,7 +128,7 @@ class HostTests(Layer):
         super().__init__("host", "tools/host/programs/run")
 
     def arguments(self, mutant):
-        types = TYPES.get(mutant.file, LOCKS)
+        types = TYPES.get(mutant.file, NBQ)
         if mutant.rule == "order":
             return []
         tests = [f"{program} {lock} gcc plain" for lock in types

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import re
 
 from base.building import digest
+from base.lock_types import QUEUES
 from host.mutate.edits import SOURCE
 from host.mutate.rules import RULES, constants, functions
 
-FILES = ("clh_nb.c", "mcs_nb.c", "swap_nb.c", "bare_spin.c", "bare_spin.h",
+FILES = (*(f"{word}_nb.c" for word in QUEUES), "bare_spin.c", "bare_spin.h",
          "spin_queue.c", "spin_turns.c", "spin_turns.h", "spin_word.h", "spin_policy.h", "socket.h",
          "spin.c", "spin.h", "queue_lock.h", "attempt.h", "internal.h", "node.c", "pool.c",
          "wait.c", "wait.h", "wait_deadlock.c", "wait_deadlock.h", "wait_holder.c", "wait_pred.c",

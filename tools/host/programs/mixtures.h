@@ -11,6 +11,7 @@
 #ifndef MIXTURES_H
 #define MIXTURES_H
 
+#include <linux/build_bug.h>
 #include <nbqlock/nbqlock.h>
 #include <host.h>
 
@@ -22,8 +23,19 @@
 #define MOST_HELD	3U
 #define MOST_EVENTS	1200U
 
-/* Lock types. */
-enum type { SPIN, CLH, MCS, SWAP, TYPES };
+/* Lock types: HYBRID(NAME, X), or for those that are to be destroyed STRICT(NAME, X). */
+#define MIXED_TYPES(HYBRID, STRICT) \
+	HYBRID(SPIN, spin) STRICT(CLH, clh) STRICT(MCS, mcs) STRICT(SWAP, swap)
+#define TYPE_NAME(NAME, X)	NAME,
+enum type { MIXED_TYPES(TYPE_NAME, TYPE_NAME) TYPES };
+
+enum {
+	TYPES_OF_DRIVER = 0
+#define STRESS_OURS(_name, X)	+ 1
+#include <nbqlock/stress/lock_types_list.h>
+};
+
+static_assert((int)TYPES == TYPES_OF_DRIVER);
 
 enum call {
 	TRYLOCK, TIMEOUT, UNTIL, INFO, UNLESS, LOCK,	/* those that acquire, up to here */

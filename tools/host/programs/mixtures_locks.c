@@ -50,31 +50,23 @@ static void X##_unlock(void *lock)						\
 	.lock_timeout_info = X##_info, .lock = X##_lock, .unlock = X##_unlock,	\
 	.size = sizeof(struct nbq_##X)
 
-DEFINE_OPERATIONS(spin)
-DEFINE_OPERATIONS(clh)
-DEFINE_OPERATIONS(mcs)
-DEFINE_OPERATIONS(swap)
-
-static int clh_destroy(void *lock)
-{
-	return nbq_clh_destroy(lock);
+#define DEFINE_HYBRID(NAME, X)	DEFINE_OPERATIONS(X)
+#define DEFINE_STRICT(NAME, X)							\
+DEFINE_OPERATIONS(X)								\
+static int X##_destroy(void *lock)						\
+{										\
+	return nbq_##X##_destroy(lock);						\
 }
 
-static int mcs_destroy(void *lock)
-{
-	return nbq_mcs_destroy(lock);
-}
+MIXED_TYPES(DEFINE_HYBRID, DEFINE_STRICT)
 
-static int swap_destroy(void *lock)
-{
-	return nbq_swap_destroy(lock);
-}
+#define HYBRID(NAME, X)								\
+	[NAME] = { OPERATIONS(X) },
+#define STRICT(NAME, X)								\
+	[NAME] = { OPERATIONS(X), .destroy = X##_destroy },
 
 const struct operations operations[TYPES] = {
-	[SPIN] = { OPERATIONS(spin) },
-	[CLH] = { OPERATIONS(clh), .destroy = clh_destroy },
-	[MCS] = { OPERATIONS(mcs), .destroy = mcs_destroy },
-	[SWAP] = { OPERATIONS(swap), .destroy = swap_destroy },
+	MIXED_TYPES(HYBRID, STRICT)
 };
 
 const void *tail_of(const struct slot *slot)

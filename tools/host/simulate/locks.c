@@ -60,10 +60,9 @@ static void __attribute__((__constructor__)) make_variants(void)
 }
 
 static const struct stress_ops * const table[] = {
-	&stress_clh_nb,
-	&stress_mcs_nb,
-	&stress_swap_nb,
-	&stress_nbq_spin,
+#define STRESS_OURS(_name, X)	&stress_##_name,
+#define STRESS_PAPER(_name)	&stress_##_name,
+#include <nbqlock/stress/lock_types_list.h>
 	&nbq_spin_sockets,
 	&nbq_spin_pv,
 	&model_qspinlock,
@@ -72,14 +71,6 @@ static const struct stress_ops * const table[] = {
 	&model_cna,
 	&model_hmcs,
 	&model_nbq_arena,
-	&stress_tas_b,
-	&stress_tas_b_try,
-	&stress_clh,
-	&stress_mcs,
-	&stress_clh_try,
-	&stress_mcs_try,
-	&stress_clh_nb_paper,
-	&stress_mcs_nb_paper,
 	&broken,
 };
 

@@ -11,11 +11,11 @@ itself out under the lock, E by an ordered counter, ER by a relaxed one: the las
 from dataclasses import dataclass
 
 from base.common import Failure
+from base.lock_types import NBQ, QUEUES
 from host.mutate.mutant import Mutant, all_mutants
 
-QUEUES = ("clh", "mcs", "swap")
 ARENA = "arena"		# nbq_arena_lock
-TYPES = (*QUEUES, "spin", ARENA)
+TYPES = (*NBQ, ARENA)
 MODELS = ("rc11", "lkmm")
 NOBODY, FIRST, ALL = range(3)
 # Events of events_list.h

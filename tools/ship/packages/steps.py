@@ -5,13 +5,14 @@ import re
 
 from base.case import Case, step
 from base.common import BUILD
+from base.lock_types import NBQ
 from base.versions import version
 from ship.packages.build import build_packages, complaints_of_lintian, contents, field
 
 # Of each package: files that it must have, as patterns, and nothing else but those of its docs.
 DOCS = r"/usr/share/doc/{package}/(changelog(\.Debian)?\.gz|copyright)"
-HEADER_NAMES = ("bare_spin|bare_spin_types|clh|compat|counters|guard|mcs|nbqlock|spin|spin_types|"
-                "stress|swap|types")
+HEADER_NAMES = "|".join(("bare_spin", "bare_spin_types", "compat", "counters", "guard", "nbqlock",
+                         "spin_types", "stress", "types", *NBQ))
 WANTED = {
     "nbqlock-dkms": (r"/usr/src/nbqlock-{version}/(dkms\.conf|Kbuild|keep-symvers|"
                      r"built-for)",
@@ -27,7 +28,7 @@ WANTED = {
                     r"/usr/share/doc/nbqlock-dev/examples/(dkms\.conf|debian/.+)",
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
                     r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
-    "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version|parameters_list\.h)",
+    "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version|\w+_list\.h)",
                       r"/usr/share/nbqlock/(base|measure|measure/top)/\w+\.py",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",
                       r"/usr/share/bash-completion/completions/nbq",

@@ -9,6 +9,7 @@ differs.
 import re
 
 from base.common import PROJECT, Failure
+from base.lock_types import QUEUES
 from studies.locktorture.steps import FORMS
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are
@@ -42,7 +43,8 @@ WORDS = (
 # What is left of these is a mistake.
 LEFTOVERS = re.compile(
     r"\bLINUX_VERSION_CODE|\bKERNEL_VERSION\(|\bIS_MODULE\(|\bNBQ_(?:QUEUE_LOCKS|OUT_OF_TREE)"
-    r"|\bnbqlock\.ko|<nbqlock/|\bcompat\.h|clh_nb|mcs_nb|swap_nb|\bnbq_(?:clh|mcs|swap)(?:\b|_)|[Ee]xplorer"
+    r"|\bnbqlock\.ko|<nbqlock/|\bcompat\.h|[Ee]xplorer"
+    rf"|(?:{'|'.join(QUEUES)})_nb|\bnbq_(?:{'|'.join(QUEUES)})(?:\b|_)"
     r"|\btools/(?:guest|module|check|host)|\bpool_nodes|Documentation/(?!locking)\w+\.rst"
     r"|MCS-NB|queue_lock|\bmodule_param|\bthe module\b", re.ASCII)
 

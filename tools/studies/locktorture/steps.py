@@ -11,6 +11,7 @@ import re
 
 from base.case import LOAD, MORE, ONLY_ALL, Case, On, extent, runs_on, step
 from base.common import PROJECT, Failure
+from base.lock_types import OURS
 from guest.cases import DEBUG, RT, USER_MODE, clean_guest, guest_report
 from guest.kernel_tests import BUSTED, LockTorture, edited
 from guest.modules import build_user
@@ -18,7 +19,7 @@ from guest.parts import run_parts
 
 FOLDER = PROJECT / "tools/studies/locktorture/module"
 ADAPT = "tools/studies/locktorture/steps.py"		# if a source of the kernel has changed
-TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
+TYPES = ("nbq_spin", *(name for name in OURS if name != "nbq_spin"))
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
 CPUS = 4
@@ -145,7 +146,7 @@ def torture_all(machine, runs, modules):
 
 SHORT, MEDIUM, LONG = 1, 4, 9
 # Timed operations below others of their kind, and plain ones.
-NESTED = ("nbq_spin_timed", "clh_nb_timed", "mcs_nb_timed", "swap_nb_timed", "nbq_spin")
+NESTED = (*(f"{kind}_timed" for kind in TYPES), "nbq_spin")
 
 
 def runs(seconds, **parameters):

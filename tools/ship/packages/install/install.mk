@@ -5,7 +5,9 @@
 
 prefix ?= /usr/local
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
-PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h spin.h clh.h mcs.h swap.h \
+LOCK_HEADERS := $(shell sed -n 's/^STRESS_[A-Z]*.\w*, \(\w*\),.*/\1.h/p' \
+	nbqlock/stress/lock_types_list.h)
+PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h $(LOCK_HEADERS) \
 	compat.h guard.h spin_types.h bare_spin.h bare_spin_types.h stress.h)
 EXAMPLE := Documentation/example
 # What the installed nbq imports: no guests, no simulation, no experiments.
@@ -99,7 +101,7 @@ stage-tools:
 	for file in $(TOOLS); do \
 		install -D -m 644 tools/$$file $(STAGE)/share/nbqlock/$$file || exit; done
 	install -m 644 tools/ship/packages/install/cli_here.py $(STAGE)/share/nbqlock/measure
-	install -m 644 nbqlock/stress/parameters_list.h $(STAGE)/share/nbqlock
+	install -m 644 nbqlock/stress/*_list.h $(STAGE)/share/nbqlock
 	echo $(VERSION) > $(STAGE)/share/nbqlock/version
 	sed -e '1s,.*,#!/usr/bin/python3,' -e 3d tools/nbq > $(STAGE)/share/nbqlock/nbq
 	chmod 755 $(STAGE)/share/nbqlock/nbq
