@@ -50,6 +50,14 @@ class Rule:
     noticed: str
 
 
+# The values of spin_policy.h that no rule changes by their name: the rule that they are part of;
+# nothing: no experiment notices them.
+PART_OF = {
+    "PATIENT_NS": "the request", "IDLE_NS": "steal what is idle for 2 us",
+    "IDLE_POLLS": "steal what is idle for 2 us", "AHEAD_NS": "", "LOOK_PAST": "",
+    "HAS_POLLED": "15 of 16 polls before the queue", "HAS_TICKED": "2 us between ticks of a place",
+}
+
 HANDS_ON = "nbq_head_hands_on"
 RULES = (
     Rule("resumed places", ("nbq_spin_abandon - nbq_note_abandoned",), "64/8/12.8us: late > 4"),

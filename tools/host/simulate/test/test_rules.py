@@ -3,12 +3,13 @@
 "simulation" of tools/check.
 """
 
+import re
 import subprocess
 import unittest
 
-from base.common import Failure
+from base.common import PROJECT, Failure
 from host.simulate import program, without
-from host.simulate.policy_rules import POINTS, RULES, Rule
+from host.simulate.policy_rules import PART_OF, POINTS, RULES, Rule
 
 TEXT = """#define MOST 3U
 #define IS_MANY(n) \\
@@ -51,6 +52,33 @@ class Changes(unittest.TestCase):
             self.assertIsNone(self.changed(change))
         with self.assertRaisesRegex(Failure, "^mine: 0 files, not 1, have a place for"):
             without.texts_without([Rule("mine", ("MOSTLY = 1U",), "")], {"a.h": TEXT})
+
+
+DEFINE = re.compile(r"^#define (\w+)(?:\(.*?\))?\s+((?:.*\\\n)*.*)$", re.MULTILINE)
+
+
+class Policy(unittest.TestCase):
+    """nbqlock/spin_policy.h: each of its values is a rule's, and a choice of the explorer's."""
+
+    def setUp(self):
+        text = (PROJECT / "nbqlock/spin_policy.h").read_text()
+        self.values = dict(DEFINE.findall(
+            re.search(r"^#ifndef NBQ_SPIN_POLICY\n(.*?)^#endif", text, re.M | re.S)[1]))
+        self.assertIn("POLLS_BEFORE_QUEUE", self.values["HAS_POLLED"])
+
+    def test_each_value_is_part_of_a_rule(self):
+        changes = (without.CHANGE.fullmatch(change) for rule in RULES for change in rule.changes)
+        named = {change["name"] for change in changes if change and change["value"]}
+        self.assertEqual(named | PART_OF.keys(), set(self.values))
+        self.assertEqual(set(filter(None, PART_OF.values())) - {rule.name for rule in RULES}, set())
+
+    def test_the_explorer_has_each_value_or_what_is_made_of_it(self):
+        text = (PROJECT / "tools/host/explore/spin_policy.h").read_text()
+        chosen = {name for name, _ in DEFINE.findall(text)}
+        lacking = {name for name in self.values.keys() - chosen
+                   if not any(re.search(rf"\b{name}\b", self.values[other])
+                              for other in self.values.keys() & chosen)}
+        self.assertEqual(lacking, set())
 
 
 class Table(unittest.TestCase):
