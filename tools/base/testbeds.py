@@ -7,6 +7,8 @@ from base import parameters
 from base.common import MOST_CPUS
 from base.driver import COMPARATORS, OURS, PAPERS, STOCK_LOCKS
 
+# Debian's stock kernels: the series. The first is the usual one, the last the oldest supported.
+DEBIAN = ("6.12", "6.1")
 SIMULATED = "simulated"
 KERNELS = "kernels"
 KERNELS_X86_64 = "kernels-x86_64"
@@ -60,9 +62,9 @@ class TestBed(NamedTuple):
 HERE = TestBed("this machine", 0, guest_seconds=0)
 TESTBEDS = {
     "uml": TestBed("user-mode Linux", MOST_CPUS),
-    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", 16, locks=STOCK_LOCKS, guest_seconds=5),
-    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", 16, locks=STOCK_LOCKS, guest_seconds=5),
-    "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction", 1, slowness=20,
+    **{f"debian-{series}": TestBed(f"Debian's Linux {series} in QEMU", 16, locks=STOCK_LOCKS,
+                                   guest_seconds=5) for series in DEBIAN},
+    "icount": TestBed(f"Debian's Linux {DEBIAN[0]} in QEMU, 1 ns an instruction", 1, slowness=20,
                       locks=STOCK_LOCKS, guest_seconds=6),
     SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel",
                        MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION,

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What steps have in common: cases, kernels that are looked for once, guests."""
 
+from functools import partial
+
 from base.case import Case, once
+from base.testbeds import DEBIAN
 from guest import kernels
 from guest.guest import DEFAULT_TIMEOUT, run_guest
 from guest.guest_cli import loaded
 from guest.kernel_table import TestBed
 from guest.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from guest.logs import log_excerpt
-from guest.machines import (CPUS_IN_A_LAYOUT, LAYOUTS, ArmMachine, I386Machine, QemuMachine,
-                            RiscvMachine, UserModeMachine)
+from guest.machines import CPUS_IN_A_LAYOUT, LAYOUTS, QemuMachine, UserModeMachine
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
@@ -20,17 +22,24 @@ stock_kernel = once(debian_kernel)
 from_source = once(built_kernel)
 
 USER_MODE = TestBed("user-mode", guest_kernel)
-DEBIAN_6_12 = TestBed("Debian 6.12", lambda: stock_kernel("6.12"), QemuMachine)
-DEBIAN_RT = TestBed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME), QemuMachine)
-DEBIAN_6_1 = TestBed("Debian 6.1", lambda: stock_kernel("6.1"), QemuMachine)
+# On each of these: builds, guards, an ignored result, make install, faults, a step debian-SERIES;
+# nbq stress, nbq bench and nbq top take them as --testbed debian-SERIES.
+DEBIANS = tuple(TestBed(f"Debian {series}", partial(stock_kernel, series), QemuMachine)
+                for series in DEBIAN)
+DEBIAN_6_12, DEBIAN_OLDEST = DEBIANS[0], DEBIANS[-1]
+DEBIAN_RT = TestBed(f"Debian {DEBIAN[0]} rt", lambda: stock_kernel(DEBIAN[0], REAL_TIME),
+                    QemuMachine)
 DEBIAN_NEWEST = TestBed("Debian, newest", lambda: stock_kernel(NEWEST), QemuMachine)
 DEBUG = TestBed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
 KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN), QemuMachine)
-ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64), ArmMachine)
+ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64),
+                partial(QemuMachine, kind="arm64, max"))
 RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT), QemuMachine)
-RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64), RiscvMachine)
+RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64),
+                  partial(QemuMachine, kind="riscv64"))
 RISCV64_PLAIN = TestBed("riscv64, no lockdep", lambda: from_source(kernels.RISCV64_PLAIN))
-I386 = TestBed("i386", lambda: from_source(kernels.I386), I386Machine)
+I386 = TestBed("i386", lambda: from_source(kernels.I386),
+               partial(QemuMachine, kind="pc, 32 bits"))
 RQSPINLOCK = TestBed("x86-64, rqspinlock", lambda: from_source(kernels.BPF), QemuMachine)
 CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 

@@ -8,7 +8,7 @@ from guest.machines import UserModeMachine
 class TestBed:
     """A kernel of the table.
 
-    find() returns it, with its version; boots: the class of machines that boot it.
+    find() returns it, with its version; boots(kernel) is a machine of it.
     """
 
     def __init__(self, name, find, boots=UserModeMachine):

@@ -5,6 +5,7 @@ They are Debian's programs, unpacked into the cache and never installed. A guest
 has their folder, read-only, as a root of its own, and a tmpfs as its /tmp.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 from guest.debian import only, suites_of_main_archive, unpacked
@@ -95,10 +96,8 @@ def root_folder():
                     megabytes=150)
 
 
-class RoomyMachine(UserModeMachine):
-    """One whose memory is enough for these loads, which run in as many processes as they like."""
-
-    memory = 1536
+# One whose memory is enough for these loads, which run in as many processes as they like.
+RoomyMachine = partial(UserModeMachine, memory=1536)
 
 
 def before():

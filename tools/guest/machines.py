@@ -56,11 +56,11 @@ class UserModeMachine:
     line = "/dev/ttyS0"
     leave = "poweroff -f"
     processor = None		# this machine's own
-    memory = 512		# in MB; and more for each CPU
 
-    def __init__(self, kernel, layout="as it comes"):
+    def __init__(self, kernel, layout="as it comes", memory=512):
         self.kernel = kernel
         self.layout = LAYOUTS[layout]
+        self.memory = memory		# in MB; and more for each CPU
 
     def megabytes(self, cpus):
         return self.memory + 16 * cpus
@@ -78,8 +78,39 @@ class UserModeMachine:
                 *self.kernel.words, *append]
 
 
+# Of QEMU's machine "virt", which is like no other.
+VIRT = {"line": "/dev/hvc0", "leave": "poweroff -f", "words": (), "accelerator": EMULATION,
+        "second_line": ("-device", "virtio-serial-device",
+                        "-device", "virtconsole,chardev=output")}
+# The newest processor, and one before ARMv8.1, which puts atomics together of exclusive loads and
+# stores. The kernel asks them.
+ARM_PROCESSORS = ("max", "cortex-a53")
+# QEMU's machines: what each has other than a QemuMachine, a PC.
+KINDS = {
+    "pc": {},
+    # It looks like a real one: CPUID names no hypervisor.
+    "pc, no hypervisor": {"hardware": ("-cpu", "max,-cx16,-hypervisor")},
+    # By the topology that its kernel finds.
+    "pc, 2 nodes of 10 CPUs": {
+        "topology": ",sockets=2",
+        "hardware": ("-cpu", "max,-cx16", *(
+            word for node, cpus in enumerate(("0-9", "10-19"))
+            for word in ("-object", f"memory-backend-ram,id=memory{node},size=512M",
+                         "-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}")))},
+    # The processor "max" of 32 bits says that it is an old one of AMD's, which the kernel warns of.
+    "pc, 32 bits": {"processor": "i386", "hardware": ("-cpu", "coreduo"),
+                    "accelerator": EMULATION},
+    **{f"arm64, {cpu}": {**VIRT, "processor": "aarch64", "console": "ttyAMA0",
+                         "hardware": ("-machine", "virt,gic-version=3", "-cpu", cpu)}
+       for cpu in ARM_PROCESSORS},
+    # Started by OpenSBI. An older QEMU describes its processors by "riscv,isa" alone.
+    "riscv64": {**VIRT, "processor": "riscv64", "words": ("riscv_isa_fallback",),
+                "hardware": ("-machine", "virt")},
+}
+
+
 class QemuMachine:
-    """An emulated PC, or a virtual one where that works.
+    """An emulated machine, or a virtual one where that works: a PC, or another one of KINDS.
 
     The guest's memory is QEMU's to lay out: it is the same whatever the host's is like.
     """
@@ -96,9 +127,10 @@ class QemuMachine:
     memory = 1024	# in MB
     second_line = ("-serial", "chardev:output")
 
-    def __init__(self, kernel, accelerator=None):
+    def __init__(self, kernel, accelerator=None, kind="pc"):
         self.kernel = kernel
         self.accelerator = accelerator
+        vars(self).update(KINDS[kind])
 
     def environment(self, _cpus):
         return {}
@@ -116,64 +148,6 @@ class QemuMachine:
                 "-chardev", f"file,id=output,path=/dev/fd/{output}",
                 *self.second_line, "-kernel", self.kernel.image,
                 "-initrd", initrd, "-append", arguments]
-
-
-class TwoSockets(QemuMachine):
-    """A PC of 20 CPUs in 2 nodes, by the topology that its kernel finds."""
-
-    topology = ",sockets=2"
-    hardware = (*QemuMachine.hardware, *(
-        word for node, cpus in enumerate(("0-9", "10-19"))
-        for word in ("-object", f"memory-backend-ram,id=memory{node},size=512M",
-                     "-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}")))
-
-
-class I386Machine(QemuMachine):
-    """An emulated PC that has no more than 32 bits."""
-
-    processor = "i386"
-    # The processor "max" says that it is an old one of AMD's, which the kernel warns of.
-    hardware = ("-cpu", "coreduo")
-
-    def __init__(self, kernel):
-        super().__init__(kernel, EMULATION)
-
-
-class VirtMachine(QemuMachine):
-    """QEMU's machine "virt", which is like no other."""
-
-    line = "/dev/hvc0"
-    leave = "poweroff -f"
-    words = ()
-    second_line = ("-device", "virtio-serial-device",
-                   "-device", "virtconsole,chardev=output")
-
-    def __init__(self, kernel):
-        super().__init__(kernel, EMULATION)
-
-
-class ArmMachine(VirtMachine):
-    """An emulated machine with arm64 processors of some kind.
-
-    They have atomic instructions from ARMv8.1 on; older ones, as the Cortex-A53,
-    put atomics together of exclusive loads and stores. The kernel asks them.
-    """
-
-    processor = "aarch64"
-    console = "ttyAMA0"
-
-    def __init__(self, kernel, cpu="max"):
-        super().__init__(kernel)
-        self.hardware = ("-machine", "virt,gic-version=3", "-cpu", cpu)
-
-
-class RiscvMachine(VirtMachine):
-    """An emulated machine with riscv64 processors, started by OpenSBI."""
-
-    processor = "riscv64"
-    # An older QEMU describes its processors by "riscv,isa" alone.
-    words = ("riscv_isa_fallback",)
-    hardware = ("-machine", "virt")
 
 
 class CountingMachine(QemuMachine):

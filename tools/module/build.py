@@ -5,8 +5,8 @@ import re
 
 from base.case import ONLY_ALL, Case, On, claim_cases, runs_on, step
 from base.common import BUILD, Unavailable
-from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386,
-                         KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel, stock_kernel)
+from guest.cases import (ARM64, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_OLDEST, DEBIAN_RT, DEBIANS,
+                         DEBUG, I386, KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, guest_kernel)
 from guest.modules import build_modules, checked_build
 from guest.programs import new_sparse
 from module.annotation_checks import analysed_modules, context_analysis, ignored_results
@@ -42,17 +42,17 @@ def strict_build(kernel, *checks, options=()):
 @step("build")
 @runs_on(USER_MODE, "build")
 def build():
-    """the modules build without a warning under W=1: 7.2, 6.1"""
+    """the modules build without a warning under W=1: the newest source, the oldest supported"""
     yield strict_build(guest_kernel(), WARNINGS)
-    yield On(DEBIAN_6_1, "build")
-    yield strict_build(stock_kernel("6.1"), WARNINGS)
+    yield On(DEBIAN_OLDEST, "build")
+    yield strict_build(DEBIAN_OLDEST.find(), WARNINGS)
 
 
 @step("sparse")
 @runs_on(DEBIAN_6_12, "build")
 def sparse():
-    """the modules build without a warning under sparse: Debian 6.12, 7.2"""
-    yield strict_build(stock_kernel("6.12"), SPARSE)
+    """the modules build without a warning under sparse: Debian's usual kernel, the newest source"""
+    yield strict_build(DEBIAN_6_12.find(), SPARSE)
     yield On(USER_MODE, "build")
     # Debian 12's sparse is too old for the newest kernels: their make would say so
     # and go on without it.
@@ -67,7 +67,7 @@ def suites_of(kernel):
 
 
 # Besides those of the two steps above.
-STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_NEWEST, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64,
+STRICT = (*DEBIANS, DEBIAN_NEWEST, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64,
           RISCV64, I386)
 
 
@@ -101,9 +101,9 @@ def analysis():
 
 @step("guards")
 def guards():
-    """guards compile, unchecked ones are refused: 7.2, 6.12, 6.1"""
+    """guards compile, unchecked ones are refused: the newest source, Debian's kernels"""
     # What only the newest kernel's guards have is looked for there.
-    for testbed, whole in ((USER_MODE, True), (DEBIAN_6_12, False), (DEBIAN_6_1, False)):
+    for testbed, whole in ((USER_MODE, True), *((testbed, False) for testbed in DEBIANS)):
         yield On(testbed, "build")
         kernel = testbed.find()
         yield from claim_cases(f"guards: Linux {kernel.version}", guard_claims(kernel, whole))

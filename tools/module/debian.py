@@ -5,11 +5,11 @@ import re
 
 from base.case import LOAD, ONLY_ALL, Case, claim_cases, runs_on, step
 from base.driver import NEW_LOCKS, OURS, STOCK_LOCKS, Run, grows, listed
-from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
-                         clean_guest, guest_report, stock_kernel, unload_case)
+from base.testbeds import DEBIAN
+from guest.cases import (DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_OLDEST, DEBIAN_RT, DEBIANS,
+                         STRESS_FOLDER, UNLOAD, clean_guest, guest_report, unload_case)
 from guest.guest_cli import loaded
-from guest.kernels import NEWEST, REAL_TIME
-from guest.machines import QemuMachine, TwoSockets
+from guest.machines import QemuMachine
 from measure.stress import Unseen, made_cases, read_runs, reloaded, run_case, run_stress, until_seen
 from module.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                               interrupted, left_behind, legitimate, needs)
@@ -105,33 +105,34 @@ def debian(kernel, above=ALL_INTERRUPTS, new_locks=()):
     yield clean_guest(name, *outcomes)
 
 
-@step("debian-6.12", LOAD)
-@runs_on(DEBIAN_6_12, "stress")
-def debian_6_12():
-    """stock Debian kernel 6.12 in QEMU: load, stress, unload"""
-    yield from debian(stock_kernel("6.12"))
+def new_step(series, testbed):
+    """The step of one of Debian's kernels; only that of the usual one is not for --all alone."""
+    @runs_on(testbed, "stress")
+    def of_series():
+        yield from debian(testbed.find())
+
+    oldest = ", the oldest supported" * (testbed is DEBIAN_OLDEST)
+    of_series.__doc__ = f"stock Debian kernel {series} in QEMU{oldest}: load, stress, unload"
+    step(f"debian-{series}", *[ONLY_ALL] * (testbed is not DEBIANS[0]), LOAD)(of_series)
 
 
-@step("debian-6.1", ONLY_ALL, LOAD)
-@runs_on(DEBIAN_6_1, "stress")
-def debian_6_1():
-    """stock Debian kernel 6.1 in QEMU, the oldest supported: load, stress, unload"""
-    yield from debian(stock_kernel("6.1"))
+for each in zip(DEBIAN, DEBIANS):
+    new_step(*each)
 
 
 @step("debian-newest", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_NEWEST, "stress")
 def debian_newest():
     """the newest stock Debian kernel in QEMU: load, stress, unload"""
-    yield from debian(stock_kernel(NEWEST), new_locks=NEW_LOCKS)
+    yield from debian(DEBIAN_NEWEST.find(), new_locks=NEW_LOCKS)
 
 
 @step("rt", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_RT, "stress")
 def real_time():
-    """stock Debian kernel 6.12 with PREEMPT_RT in QEMU: load, stress, unload"""
+    """Debian's usual kernel with PREEMPT_RT in QEMU: load, stress, unload"""
     # A softirq is a task there, and interrupts none.
-    yield from debian(stock_kernel("6.12", REAL_TIME), ("hardirq", "nmi"))
+    yield from debian(DEBIAN_RT.find(), ("hardirq", "nmi"))
 
 
 # Takes the second CPU away, if it is there, and brings it back.
@@ -166,7 +167,7 @@ echo "@online $online"
 @runs_on(DEBIAN_6_12, "hotplug")
 def hotplug():
     """CPU hotplug: a CPU that comes online after the modules, goes offline, returns"""
-    kernel = stock_kernel("6.12")
+    kernel = DEBIAN_6_12.find()
     # The CPU goes and comes before each run, but is new for the first one only.
     runs = [*(Run(f"{lock}-{state}", has_nodes, lock=lock, threads=2, cpus="0-1",
                   patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=1000)
@@ -204,7 +205,7 @@ def has_no_turns(run):
 @runs_on(DEBIAN_6_12, "sockets")
 def sockets():
     """nbq_spin on two emulated sockets: the turn is passed"""
-    machine = TwoSockets(stock_kernel("6.12"))
+    machine = QemuMachine(DEBIAN_6_12.find(), kind="pc, 2 nodes of 10 CPUs")
     modules = loaded(machine.kernel)
     first, other, usual = (
         Run(f"nbq_spin-{name}", judge, lock="nbq_spin", threads=4, cpus="0-1,10-11",

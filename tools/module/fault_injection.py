@@ -10,8 +10,8 @@ import re
 
 from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.common import BUILD, Unavailable, cores
-from guest.cases import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386,
-                         KCSAN, RISCV64, RT, USER_MODE, guest_report)
+from guest.cases import (ARM64, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBIANS, DEBUG, I386, KCSAN,
+                         RISCV64, RT, USER_MODE, guest_report)
 from guest.complaints import complaints
 from guest.guest import LEAK_SCAN, run_guest
 from guest.modules import FAULTS, build_modules
@@ -143,7 +143,7 @@ PLACES = (
     (USER_MODE, (*ALWAYS, "schedule_in_atomic", "irqs_leak", "refcount",
                                   "rcu_stall")),
     (DEBIAN_6_12, (*ALWAYS, "list", "soft_lockup", "hung_task")),
-    (DEBIAN_6_1, ALWAYS),
+    *((testbed, ALWAYS) for testbed in DEBIANS[1:]),
     (DEBIAN_NEWEST, ALWAYS),
     (DEBIAN_RT, (*ALWAYS, "schedule_in_atomic", "preempt_leak")),
     (DEBUG, ("kasan_uaf", "kasan_oob", "ubsan_bounds", "ubsan_shift",

@@ -11,6 +11,7 @@ from base.building import disassembly
 from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.common import BUILD, Unavailable, guest_cpus
 from base.driver import OURS, LockType
+from base.lock_types import QUEUES
 from guest.cases import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, clean_guest,
                          layout_cases, unload_case)
 from guest.complaints import foreign_races, without_foreign_races
@@ -19,7 +20,7 @@ from guest.guest_cli import loaded
 from guest.kernels import ARM64_TOOLS
 from guest.kunit import HOTPLUG_SUITES, LOCK_TYPES, SUITES, run_suites_in_guest
 from guest.logs import log_excerpt
-from guest.machines import ArmMachine
+from guest.machines import ARM_PROCESSORS, QemuMachine
 from measure.stress import made_cases
 from module.annotation_checks import lacks_contention
 from module.build import WARNINGS, strict_build, suites_of
@@ -198,7 +199,7 @@ def real_time():
 
 
 # Whose waiters poll one word; the hybrid's file is that of both its kinds.
-WAITERS = ("clh_nb", "mcs_nb", "swap_nb", "bare_spin")
+WAITERS = (*(f"{word}_nb" for word in QUEUES), "bare_spin")
 
 
 def wfe_case(kernel):
@@ -219,7 +220,7 @@ def long_wait_case(name, result):
 
 
 # Newer processors have instructions for atomics, older ones exclusive loads and stores.
-PROCESSORS = (("LSE", "max"), ("LL/SC", "cortex-a53"))
+PROCESSORS = tuple(zip(("LSE", "LL/SC"), ARM_PROCESSORS))
 
 
 @step("arm64", ONLY_ALL, LOAD)
@@ -228,7 +229,7 @@ def arm64():
     """another processor, and both of its ways to be atomic"""
     kernel = ARM64.find()
     for how, cpu in PROCESSORS:
-        machine = ArmMachine(kernel, cpu)
+        machine = QemuMachine(kernel, kind=f"arm64, {cpu}")
         require_boot(machine)
         name = f"arm64, {how}"
         yield On(ARM64, f"kunit, {how}")

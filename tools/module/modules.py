@@ -5,11 +5,11 @@ import re
 import shlex
 
 from base.case import Case, On, done, runs_on, step
-from base.common import BUILD, PROJECT, Failure, answer_of
+from base.common import BUILD, PROJECT, Failure, answer_of, guest_cpus
 from base.driver import read_figures
 from base.parameters import DRIVER, RANGES, good_value
-from guest.cases import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, USER_MODE, clean_guest, commanded,
-                         guest_kernel, guest_modules, guest_report, machine)
+from guest.cases import (DEBIANS, STRESS_FOLDER, USER_MODE, clean_guest, commanded, guest_kernel,
+                         guest_modules, guest_report, machine)
 from guest.guest import run_guest
 from guest.machines import UserModeMachine
 from guest.modules import EXAMPLE, build_modules, build_user
@@ -31,7 +31,7 @@ def consumer():
                    "" if found else guest_report(outcome))
     yield clean_guest("consumer", outcome)
     yield from warning_cases()
-    for testbed in (USER_MODE, DEBIAN_6_12, DEBIAN_6_1):
+    for testbed in (USER_MODE, *DEBIANS):
         yield On(testbed, "build")
         yield from ignored_cases(testbed.find())
 
@@ -161,11 +161,6 @@ misfit() {
 
 
 # More threads than there is memory for, again and again: as many can be made each time.
-class SmallMachine(UserModeMachine):
-    def megabytes(self, cpus):
-        return 160
-
-
 MOST_THREADS = 4096
 SMALL_SCRIPT = f"""
 cd {STRESS_FOLDER}
@@ -191,7 +186,7 @@ def small_cases():
         *((f"refused once more, {number}: no memory is lost", "refused $enough")
           for number in range(1, 4)),
         ("another run passes", "runs"), ("unloaded", "rmmod nbqlock_stress nbqlock")],
-        guest_modules(), SmallMachine(guest_kernel()))
+        guest_modules(), UserModeMachine(guest_kernel(), memory=160 - 16 * guest_cpus()))
 
 
 # What the module refuses to be loaded with: no number at all.

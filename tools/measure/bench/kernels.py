@@ -6,6 +6,7 @@ A lock of a scenario is a kernel all of whose spinlocks are of that kind; a run 
 of CPUs and has all loads, one kernel after the other.
 """
 
+from functools import partial
 from typing import Callable, NamedTuple, Optional
 
 from base.building import cache_folder, cached, compiler_identity, digest, run_logged
@@ -46,10 +47,7 @@ class FallbackRecipe(Recipe):
         return [*super().options, "CFLAGS_qspinlock.o=-include asm-generic/virt_spin_lock.h"]
 
 
-class UnseenHypervisor(QemuMachine):
-    """A PC that looks like a real one: CPUID names no hypervisor."""
-
-    hardware = ("-cpu", "max,-cx16,-hypervisor")
+UNSEEN = partial(QemuMachine, kind="pc, no hypervisor")
 
 
 class Side(NamedTuple):
@@ -78,10 +76,10 @@ SIDES = {
 }
 SIDES_X86_64 = {
     OURS: Side("the hybrid", recipe_of(HYBRID, QEMU), QemuMachine),
-    OWN: Side("the kernel's own, where CPUID names no hypervisor", paravirt(), UnseenHypervisor,
+    OWN: Side("the kernel's own, where CPUID names no hypervisor", paravirt(), UNSEEN,
               has_queue=True),
     AGAIN: Side("the same once more, which shows what the bed adds", paravirt(),
-                UnseenHypervisor, has_queue=True),
+                UNSEEN, has_queue=True),
     FALLBACK: Side("that kernel where CPUID names a hypervisor: test-and-set", paravirt(),
                    QemuMachine, has_queue=False),
 }

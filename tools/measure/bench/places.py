@@ -4,7 +4,8 @@
 from functools import partial
 
 from base.common import Failure, guest_cpus
-from base.testbeds import KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS, WHOLE_KERNELS
+from base.testbeds import (DEBIAN, KERNELS_OTHERS, KERNELS_X86_64, SIMULATED, TESTBEDS,
+                           WHOLE_KERNELS)
 from guest.guest_cli import loaded
 from guest.hybrid import CHANGES
 from guest.kernels import GUEST, debian_kernel, debian_row, user_mode_kernel
@@ -18,9 +19,8 @@ from measure.stress import SPARE_SECONDS, lock_types, run_stress
 # What gets or builds the kernel of a guest, and the machine of that kernel.
 GUESTS = {
     "uml": (user_mode_kernel, UserModeMachine),
-    "debian-6.12": (partial(debian_kernel, "6.12"), QemuMachine),
-    "debian-6.1": (partial(debian_kernel, "6.1"), QemuMachine),
-    "icount": (partial(debian_kernel, "6.12"), CountingMachine),
+    **{f"debian-{series}": (partial(debian_kernel, series), QemuMachine) for series in DEBIAN},
+    "icount": (partial(debian_kernel, DEBIAN[0]), CountingMachine),
 }
 
 
@@ -35,7 +35,7 @@ def needs(testbed, locks=("all",)):
                 ("source", *rows, *[PROGRAMS_ROW] * (testbed == KERNELS_OTHERS)))
     if testbed == "uml":
         return ("run",), ("source", GUEST.row())
-    return ("debian-guest",), (debian_row("6.1" if testbed == "debian-6.1" else "6.12"),)
+    return ("debian-guest",), (debian_row(GUESTS[testbed][0].args[0]),)
 
 
 class GuestPlace(GuestsPlace):

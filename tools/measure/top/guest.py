@@ -12,7 +12,7 @@ from base.common import Failure, guest_cpus, say
 from base.driver import Run
 from base.parameters import DRIVER, SIMULATION
 from base.setup import setup
-from base.testbeds import TESTBEDS
+from base.testbeds import DEBIAN, TESTBEDS
 from guest.guest import run_guest
 from guest.guest_cli import loaded
 from guest.kernels import TRACE, built_kernel, debian_kernel, debian_row
@@ -25,10 +25,9 @@ from measure.top.counts import Parts
 from measure.top.events import guest_start
 from measure.top.screen import Quit, new_screen
 
-BEDS = {"debian-6.12": lambda: QemuMachine(debian_kernel("6.12")),
-        "debian-6.1": lambda: QemuMachine(debian_kernel("6.1")),
-        "uml": lambda: UserModeMachine(built_kernel(TRACE))}
-TRIED = "debian-6.12"
+SERIES = {f"debian-{series}": series for series in DEBIAN}
+BEDS = (*SERIES, "uml")
+TRIED = BEDS[0]
 ROUNDS, ROUND_SECONDS = 5, 2	# of the comparison
 
 # Four locks in random order, so that attempts can deadlock; patience of up to 200 us.
@@ -161,11 +160,13 @@ def run(options, new_listener):
     lock = dict(options.set).get("lock", LOAD["lock"])
     if lock not in testbed.locks:
         raise Failure(f"there is no lock type \"{lock}\"; there are {', '.join(testbed.locks)}")
-    if options.testbed == "uml":
-        setup("run", makes=("source", TRACE.row()))
+    if series := SERIES.get(options.testbed):
+        setup("debian-guest", makes=[debian_row(series)])
+        machine = QemuMachine(debian_kernel(series))
     else:
-        setup("debian-guest", makes=[debian_row(options.testbed.removeprefix("debian-"))])
-    machine, settings = BEDS[options.testbed](), dict(options.set)
+        setup("run", makes=("source", TRACE.row()))
+        machine = UserModeMachine(built_kernel(TRACE))
+    settings = dict(options.set)
     if options.overhead:
         say(f"{ROUNDS} runs of {ROUND_SECONDS} s without nbq top and as many with it")
         pairs = overhead(machine, options.cpus, settings, ROUNDS, ROUND_SECONDS)

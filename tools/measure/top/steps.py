@@ -8,7 +8,7 @@ import re
 from base.case import LOAD, ONLY_ALL, Case, On, runs_on, step
 from base.driver import Run
 from guest import kernels
-from guest.cases import DEBIAN_6_1, DEBIAN_6_12, clean_guest, from_source
+from guest.cases import DEBIAN_6_12, DEBIAN_OLDEST, clean_guest, from_source
 from guest.guest import run_guest
 from guest.guest_cli import loaded
 from guest.kernel_table import TestBed
@@ -214,7 +214,7 @@ def top_all():
     """nbq top: against perf lock contention; on 6.1; without hist triggers"""
     yield from counted_cases("top, perf", QemuMachine(DEBIAN_6_12.find()), perf_claims,
                              command=under_perf, more=perf.guest_files(), before=PERF_SHELL)
-    yield On(DEBIAN_6_1, "stress")
-    yield from counted_cases("top, 6.1", QemuMachine(DEBIAN_6_1.find()))
+    yield On(DEBIAN_OLDEST, "stress")
+    yield from counted_cases("top, 6.1", QemuMachine(DEBIAN_OLDEST.find()))
     yield On(TRACE, "stress")
     yield from counted_cases("top, recorded", UserModeMachine(TRACE.find()), recorded_claims)

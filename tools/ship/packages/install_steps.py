@@ -9,7 +9,7 @@ from base.building import compiler_environment, compiler_for_make
 from base.case import ONLY_ALL, Case, On, done, runs_on, step
 from base.common import BUILD, answer_of, cores
 from base.versions import version
-from guest.cases import CLANG, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, USER_MODE
+from guest.cases import CLANG, DEBIAN_6_12, DEBIAN_NEWEST, DEBIANS, USER_MODE
 from ship.packages.build import SYSTEM_PATH, copy_project, empty
 from ship.packages.steps import HEADER_NAMES, WANTED, unlike
 
@@ -177,10 +177,11 @@ def install_cases(kernel, where, more=lambda name, there: ()):
 @step("install")
 @runs_on(DEBIAN_6_12, "install")
 def install():
-    """make install and uninstall for Linux 6.1, 6.12 and 7.2, the example against that"""
+    """make install and uninstall for Debian's kernels and the newest source, the example"""
     yield from install_cases(DEBIAN_6_12.find(), "DESTDIR={root}", command_cases)
-    yield On(DEBIAN_6_1, "install")
-    yield from install_cases(DEBIAN_6_1.find(), "DESTDIR={relative}")
+    for testbed in DEBIANS[1:]:
+        yield On(testbed, "install")
+        yield from install_cases(testbed.find(), "DESTDIR={relative}")
     yield On(USER_MODE, "install")
     yield from install_cases(USER_MODE.find(), "INSTALL_MOD_PATH={root}")
 
