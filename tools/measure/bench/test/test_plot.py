@@ -10,7 +10,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from base.common import PROJECT, Failure
-from base.driver import OURS
+from base.lock_types import KERNEL, OURS, PAPERS
 from measure.bench import gnuplot, plot, svg
 from measure.bench.figure import OTHERS, SOLID, STYLES, USUAL, Axis, Figure
 from measure.bench.metrics import METRICS, Context
@@ -115,10 +115,8 @@ class Scripts(unittest.TestCase):
 
 class Styles(unittest.TestCase):
     def test_every_lock_type_of_the_driver_and_the_simulation_has_one(self):
-        sources = "".join(path.read_text() for path in
-                          (PROJECT / "nbqlock/stress").glob("ops*.c"))
-        sources += (PROJECT / "tools/host/simulate/locks.c").read_text()
-        there = set(re.findall(r"^\t&(?:stress_|model_)?(\w+),$", sources, re.M))
+        models = (PROJECT / "tools/host/simulate/locks.c").read_text()
+        there = {*OURS, *KERNEL, *PAPERS, *re.findall(r"^\t&(?:model_)?(\w+),$", models, re.M)}
         self.assertGreaterEqual(len(there), 24)
         self.assertEqual(there - set(STYLES) - {"broken"}, set())
 
