@@ -78,6 +78,10 @@ class Layer:
     def arguments(self, mutant):
         raise NotImplementedError
 
+    def has_noticed(self, claims):
+        """Has it refuted a claim for a mutant of that name, or is likely to? claims: by layer."""
+        return bool(claims.get(self.name))
+
     def runs(self, mutant, claim):
         """Its arguments; first what made this claim, which a mutant of that name has refuted."""
         return sorted(self.arguments(mutant), key=lambda run: "_".join(run) != claim.split(".")[0])
@@ -200,6 +204,26 @@ class Litmus(Layer):
         return None
 
 
+class HostSuites(Layer):
+    """The KUnit suites that need no kernel, as a host program."""
+
+    environment = {"NBQ_STOP_AT_FAILURE": "1", "CACHE": CACHE}
+    ends = True
+
+    def __init__(self):
+        super().__init__("kunit-host", "tools/host/programs/run")
+
+    def has_noticed(self, claims):
+        """What the suites have noticed in a kernel they may notice here, in less time."""
+        return super().has_noticed(claims) or bool(claims.get("kunit"))
+
+    def arguments(self, mutant):
+        if mutant.rule == "order" or mutant.file == ARENA:
+            return []
+        kinds = ["all"] + ["all_lockdep"] * (mutant.file in LOCKDEP)
+        return [("kunit", kind, "gcc", "plain") for kind in kinds]
+
+
 class Suites(Layer):
     """The KUnit suites, in a kernel with lockdep."""
 
@@ -225,5 +249,5 @@ class Suites(Layer):
         return suspects + self.arguments(mutant)
 
 
-# The suites need half of the explorer's time.
-LAYERS = (Litmus(), HostTests(), Suites(), Explorer())
+# The suites need half of the explorer's time, and seconds on the host.
+LAYERS = (Litmus(), HostTests(), HostSuites(), Suites(), Explorer())

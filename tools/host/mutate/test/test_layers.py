@@ -92,15 +92,23 @@ class ChoiceTest(unittest.TestCase):
 
     def test_litmus_tests_alone_look_at_orders(self):
         self.assertEqual(self.layers_of("clh_nb.c", "order"), {"litmus"})
-        self.assertEqual(self.layers_of("clh_nb.c", "store"), {"host", "explorer", "kunit"})
+        self.assertEqual(self.layers_of("clh_nb.c", "store"), 
+                         {"host", "kunit-host", "kunit", "explorer"})
 
     def test_what_has_noticed_a_mutant_of_that_name_looks_first(self):
         mutant = Mutant("node.c", "f", "store", "", 1, 0, 0, "")
-        host, suites = (next(layer for layer in LAYERS if layer.name == name)
-                        for name in ("host", "kunit"))
+        host, on_host, suites = (next(layer for layer in LAYERS if layer.name == name)
+                                 for name in ("host", "kunit-host", "kunit"))
         self.assertEqual(host.runs(mutant, "steps_mcs_gcc_plain.case")[0],
                          ("steps", "mcs", "gcc", "plain"))
         self.assertCountEqual(host.runs(mutant, "steps_mcs_gcc_plain"), host.arguments(mutant))
+        lockdep = Mutant("spin.c", "f", "store", "", 1, 0, 0, "")
+        self.assertEqual(on_host.runs(lockdep, "kunit_all_lockdep_gcc_plain.nbq_spin.case")[0],
+                         ("kunit", "all_lockdep", "gcc", "plain"))
         self.assertEqual(suites.runs(mutant, "nbq_pool.case.row"),
                          [("nbq_pool",), *suites.arguments(mutant)])
         self.assertEqual(suites.runs(mutant, ""), suites.arguments(mutant))
+
+    def test_what_suites_have_noticed_in_a_kernel_is_tried_on_the_host_first(self):
+        asked = sorted(LAYERS, key=lambda layer: not layer.has_noticed({"kunit": "nbq_pool.case"}))
+        self.assertEqual([layer.name for layer in asked[:2]], ["kunit-host", "kunit"])
