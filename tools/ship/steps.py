@@ -17,13 +17,11 @@ from ship.names import all_wrong
 from ship.parameters_page import stale
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/stress-example",
-                  "Documentation/tutorial", "tools/module/faults", "tools/studies/console/load",
-                  "tools/studies/locktorture/module", "tools/studies/nolock/load",
-                  "tools/studies/rqspinlock/load")
+                  "Documentation/tutorial", "tools/module/faults")
 HOST_FOLDERS = ("tools/host/shim", "tools/host/programs", "tools/host/kunit",
                 "tools/host/explore", "tools/host/weak_memory", "tools/host/simulate",
                 "tools/measure/bench/kernel")
-BPF_FOLDERS = ("nbqlock/bpf", "tools/studies/arena/load", "Documentation/arena-example")
+BPF_FOLDERS = ("nbqlock/bpf", "Documentation/arena-example")
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
 HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLEX_MACRO",
