@@ -13,8 +13,6 @@
 #include <linux/compiler.h>
 #include <linux/completion.h>
 #include <linux/err.h>
-#include <linux/irq_work.h>
-#include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
@@ -22,7 +20,6 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/processor.h>
@@ -30,7 +27,6 @@
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
@@ -87,20 +83,6 @@ static int use_after_free(void)
 	return 0;
 }
 
-static int out_of_bounds(void)
-{
-	char *object = kmalloc(OBJECT_BYTES, GFP_KERNEL);
-	size_t place = OBJECT_BYTES;
-
-	if (!object)
-		return -ENOMEM;
-	OPTIMIZER_HIDE_VAR(object);
-	OPTIMIZER_HIDE_VAR(place);
-	READ_ONCE(object[place]);
-	kfree(object);
-	return 0;
-}
-
 static int null_pointer(void)
 {
 	char *object = NULL;
@@ -137,17 +119,6 @@ static int array_bounds(void)
 
 	OPTIMIZER_HIDE_VAR(place);
 	WRITE_ONCE(numbers.few[place], 1);
-	return 0;
-}
-
-static int shift_too_far(void)
-{
-	int bits = 8 * sizeof(int);
-	int number = 1;
-
-	OPTIMIZER_HIDE_VAR(bits);
-	number <<= bits;
-	OPTIMIZER_HIDE_VAR(number);
 	return 0;
 }
 
@@ -222,17 +193,6 @@ static int preemption_left_off(void)
 	return 0;
 }
 
-static int interrupts_left_off(void)
-{
-	local_irq_disable();
-	return 0;
-}
-
-static int cpu_while_movable(void)
-{
-	return smp_processor_id() < 0;
-}
-
 /*
  * Not coming back: with preemption off, which RCU and the watchdog of CPUs mind,
  * and asleep, which the watchdog of tasks minds. For long enough if these are
@@ -272,100 +232,9 @@ static int sleep_in_thread(void)
 }
 
 /*
- * Mistakes with the kernel's own locks, none of which blocks here: it is the
- * order, the context or the books that lockdep and DEBUG_SPINLOCK mind.
+ * Mistakes with the kernel's own locks. nbqlock.c makes the others, with ours,
+ * that lockdep reports.
  */
-
-static DEFINE_MUTEX(one);
-static DEFINE_MUTEX(other);
-
-static int opposite_orders(void)
-{
-	mutex_lock(&one);
-	mutex_lock(&other);
-	mutex_unlock(&other);
-	mutex_unlock(&one);
-
-	mutex_lock(&other);
-	mutex_lock(&one);
-	mutex_unlock(&one);
-	mutex_unlock(&other);
-	return 0;
-}
-
-/* Two of one class: for all that lockdep can tell, the same lock. */
-static int same_class(void)
-{
-	raw_spinlock_t locks[2];
-	int i;
-
-	for (i = 0; i < 2; i++)
-		raw_spin_lock_init(&locks[i]);
-	raw_spin_lock(&locks[0]);
-	raw_spin_lock(&locks[1]);
-	raw_spin_unlock(&locks[1]);
-	raw_spin_unlock(&locks[0]);
-	return 0;
-}
-
-static DEFINE_RAW_SPINLOCK(shared_with_interrupt);
-
-static void lock_in_interrupt(struct irq_work *work)
-{
-	raw_spin_lock(&shared_with_interrupt);
-	raw_spin_unlock(&shared_with_interrupt);
-}
-
-/* The interrupt first, then with interrupts on: one could have come in between. */
-static int interrupt_unsafe(void)
-{
-	static struct irq_work work = IRQ_WORK_INIT_HARD(lock_in_interrupt);
-
-	irq_work_queue(&work);
-	irq_work_sync(&work);
-	raw_spin_lock(&shared_with_interrupt);
-	raw_spin_unlock(&shared_with_interrupt);
-	return 0;
-}
-
-/* The mutex minds nothing that it has been told to forget. */
-static int released_twice(void)
-{
-	mutex_lock(&one);
-	mutex_release(&one.dep_map, _RET_IP_);
-	mutex_unlock(&one);
-	return 0;
-}
-
-static int freed_while_held(void)
-{
-	struct mutex *lock = kzalloc(sizeof(*lock), GFP_KERNEL);
-
-	if (!lock)
-		return -ENOMEM;
-	mutex_init(lock);
-	mutex_lock(lock);
-	kfree(lock);
-	return 0;
-}
-
-static int exit_holding(void *unused)
-{
-	mutex_lock(&one);
-	return 0;
-}
-
-static int held_at_exit(void)
-{
-	return do_in_thread(exit_holding, "faults_exit");
-}
-
-static int not_in_reader(void)
-{
-	static int __rcu *pointer;
-
-	return !!rcu_dereference(pointer);
-}
 
 /* Never initialised, and without a lockdep class. */
 static int without_class(void)
@@ -433,11 +302,9 @@ static int race_for_a_while(void)
 /* Each table ends in one without a name. */
 static const struct fault kernel_faults[] = {
 	{ "kasan_uaf", use_after_free },
-	{ "kasan_oob", out_of_bounds },
 	{ "oops", null_pointer },
 	{ "kmemleak", leak },
 	{ "ubsan_bounds", array_bounds },
-	{ "ubsan_shift", shift_too_far },
 	{ "refcount", refcount_underflow },
 	{ "list", broken_list },
 	{ "warn", warn },
@@ -445,18 +312,9 @@ static const struct fault kernel_faults[] = {
 	{ "rt_lock_in_atomic", rt_lock_in_atomic },
 	{ "schedule_in_atomic", schedule_in_atomic },
 	{ "preempt_leak", preemption_left_off },
-	{ "irqs_leak", interrupts_left_off },
-	{ "processor_id", cpu_while_movable },
 	{ "rcu_stall", spin_in_thread },
 	{ "soft_lockup", spin_in_thread },
 	{ "hung_task", sleep_in_thread },
-	{ "lockdep_abba", opposite_orders },
-	{ "lockdep_aa", same_class },
-	{ "lockdep_irq", interrupt_unsafe },
-	{ "lockdep_balance", released_twice },
-	{ "lockdep_freed", freed_while_held },
-	{ "lockdep_exit", held_at_exit },
-	{ "lockdep_rcu", not_in_reader },
 	{ "lockdep_no_class", without_class },
 	{ "spinlock_magic", overwritten },
 	{ "kcsan", race_for_a_while },
