@@ -93,7 +93,6 @@ tools/host/simulate/rules --only nonsense | no rule has
 tools/host/simulate/rules --seeds 0 | from 1 on
 tools/studies/moving/convert --lock a.b.c FOLDER/file | neither STRUCT.FIELD
 tools/studies/moving/convert --lock a.b FOLDER/none | No such file
-tools/studies/moving/attempts --list nonsense | invalid choice
 tools/host/mutate/mutate nonsense | no mutant is called
 tools/host/mutate/mutate (( | missing )
 tools/host/mutate/mutate --changed nonsense | no commit

@@ -12,7 +12,7 @@ from base.common import PROJECT
 
 PROGRAMS = ("tools/nbq", "tools/check", "tools/ship/record", "tools/host/simulate/simulate",
             "tools/host/simulate/rules", "tools/studies/moving/convert",
-            "tools/studies/moving/attempts", "tools/host/explore/explore", "tools/host/litmus/run",
+            "tools/host/explore/explore", "tools/host/litmus/run",
             "tools/host/weak_memory/run", "tools/host/mutate/mutate")
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import re
 
 from base.common import PROJECT, Failure, cores
-from studies.moving.attempts import COMMENT_OR_LITERAL
 from studies.moving.coccinelle import run_spatch
 
+COMMENT_OR_LITERAL = re.compile(
+    r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
 SCRIPT = PROJECT / "tools/studies/moving/mistakes.cocci"
 ACQUISITION = re.compile(r"\b(?:nbq_\w+_(?:try)?lock(?:_\w+)?|"
                          r"(?:raw_)?spin_(?:try)?lock_(?:timeout|unless)\w*)\s*\(")

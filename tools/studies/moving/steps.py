@@ -5,15 +5,11 @@ import re
 
 from base.case import ONLY_ALL, Case, step
 from base.common import PROJECT, Failure
-from guest.source import get_source
-from studies.moving.attempts import CLASSES, counts, find_sites
 from studies.moving.drivers import Driver, try_drivers
 
 PAGE = PROJECT / "Documentation/moving.rst"
 # A row of its table: driver, lock, sites, lines left.
 ROW = re.compile(r"^(drivers/\S+\.c) +(\S+) +(\d+) +(\d+)$", re.MULTILINE)
-# A row of its other: class, sites, files.
-CLASS_ROW = re.compile(r"^([a-z]+) +(\d+) +(\d+)\b", re.MULTILINE)
 FEW = 3				# rows for every day
 
 
@@ -23,15 +19,6 @@ def rows(text):
              for path, lock, sites, left in ROW.findall(text)}
     if len(found) <= FEW:
         raise Failure(f"{PAGE.name} has no table of drivers that can be read")
-    return found
-
-
-def attempt_rows(text):
-    """{class: (sites, files)} as the page has them."""
-    found = {kind: (int(sites), int(files))
-             for kind, sites, files in CLASS_ROW.findall(text) if kind in CLASSES}
-    if set(found) != set(CLASSES):
-        raise Failure(f"{PAGE.name} has no table of attempts that can be read")
     return found
 
 
@@ -50,18 +37,6 @@ def shown_drivers():
     return list(rows(PAGE.read_text()).items())
 
 
-def attempt_cases():
-    """That the page has the attempts that tools/studies/moving/attempts counts."""
-    source = get_source()
-    sites = find_sites(source.path)
-    shown = attempt_rows(PAGE.read_text())
-    for kind, count in counts(sites).items():
-        yield Case(f"moving: attempts: {kind}: {count[0]} sites in {count[1]} files",
-                   count == shown[kind],
-                   f"Linux {source.version}; the page says {shown[kind]}\n" +
-                   "\n".join(str(site) for site in sites if site.kind == kind))
-
-
 @step("moving")
 def moving():
     """drivers of the kernel tree that tools/studies/moving/convert has moved compile"""
@@ -70,6 +45,5 @@ def moving():
 
 @step("moving-all", ONLY_ALL)
 def moving_all():
-    """as moving, with more drivers; the attempts in the kernel are those of the page"""
+    """as moving, with more drivers"""
     yield from driver_cases(dict(shown_drivers()[FEW:]))
-    yield from attempt_cases()
