@@ -61,7 +61,6 @@ static void __attribute__((__constructor__)) make_variants(void)
 
 static const struct stress_ops * const table[] = {
 #define STRESS_OURS(_name, X)	&stress_##_name,
-#define STRESS_PAPER(_name)	&stress_##_name,
 #include <nbqlock/stress/lock_types_list.h>
 	&nbq_spin_sockets,
 	&nbq_spin_pv,
@@ -71,6 +70,8 @@ static const struct stress_ops * const table[] = {
 	&model_cna,
 	&model_hmcs,
 	&model_nbq_arena,
+#define STRESS_PAPER(_name)	&stress_##_name,
+#include <nbqlock/stress/lock_types_list.h>
 	&broken,
 };
 
