@@ -185,15 +185,17 @@ def compiler_for_make(prefix="", program="gcc"):
 def compiler_environment():
     """Keeps the compiler cache beside the rest of the cache, for all checkouts.
 
-    It knows a file by what it includes, as the compiler lists that for make, and not by running
-    the preprocessor, which takes a third of the time of all that it does not know. It does not
-    work without a home.
+    It runs the preprocessor on what it does not know, since only there it sees an ".incbin", which
+    it leaves alone. The compiler's list of files for make (CCACHE_DEPEND) lacks what that includes:
+    a kernel's image could be that of another build. It does not work without a home.
     """
     folder = str(cache_folder("ccache"))
     return {"HOME": os.environ.get("HOME") or folder, "CCACHE_DIR": folder,
             "CCACHE_MAXSIZE": "2G",
             "CCACHE_BASEDIR": str(PROJECT),
-            "CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
+            # Apart from what was kept with CCACHE_DEPEND.
+            "CCACHE_NAMESPACE": "preprocessed",
+            "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
 
 
