@@ -5,7 +5,7 @@
  * waiter reads it.
  *
  * The clock is ktime_get_mono_fast_ns(), the only CLOCK_MONOTONIC that may be read in NMIs. It
- * stands still while the system is suspended, and so does a patience. It must run while interrupts
+ * stops while the system is suspended, and so does a patience. It must run while interrupts
  * are off: a clock made of ticks (the clocksource "jiffies", a kernel's last resort) may stand
  * still for the whole wait. While timekeeping is adjusted, it can differ by a few nanoseconds
  * between CPUs; a deadline may then pass that much early.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Writes the header X.h of each lock nbq_X from lock.h.in; with --check, says which of them
-# differ from what it would write.
+# differ from what it would write; with --list, prints X of each.
 set -eu
 cd "$(dirname "$0")"
 
@@ -27,10 +27,10 @@ one() {
 }
 
 for lock in $(sed -n 's/^STRESS_[A-Z]*.\w*, \(\w*\),.*/\1/p' stress/lock_types_list.h); do
-	if [ "${1-}" = --check ]; then
-		one $lock | diff -u $lock.h - || { status=1; echo "run nbqlock/lock.sh" >&2; }
-	else
-		one $lock >$lock.h
-	fi
+	case ${1-} in
+	--list)	echo $lock ;;
+	--check) one $lock | diff -u $lock.h - || { status=1; echo "run nbqlock/lock.sh" >&2; } ;;
+	*)	one $lock >$lock.h ;;
+	esac
 done
 exit ${status-0}

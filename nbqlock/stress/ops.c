@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The lock types under test: the driver's own, and those that other modules register. To add one of
- * the driver's: its operations in an ops_*.c, a row in own_types, a member of struct stress_lock if
- * needed, and its name in COMPARATORS of tools/module/stress.py.
+ * the driver's: its operations in an ops_*.c or in papers/, a row in lock_types_list.h, and if
+ * needed a member of struct stress_lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -222,7 +222,7 @@ STRESS_PARAM(interference, hotplug_ms, number, 0, .max = STRESS_DURATION_MS_MAX,
  */
 STRESS_PARAM(measure, sample_every, number, 1, .max = U32_MAX)
 /*
- * 1: timed attempts also read the CPU time of their CPU, which stands still
+ * 1: timed attempts also read the CPU time of their CPU, which stops
  * while the host does not run it, for own_overshoot, away, own_wait and passed
  * in the result. It is read before and after the timed part, so inside the
  * critical section; before it, the counter that the lock protects is read. Only

@@ -34,7 +34,7 @@ CPUS = max(2, guest_cpus())
 TIMEOUT = 3600
 
 
-# A clock that is made of ticks stands still while the CPU that counts them has
+# A clock that is made of ticks stops while the CPU that counts them has
 # interrupts off: there, no patience would ever be over.
 FIT = f"""
 [ $(nproc) = {CPUS} ] || {{ echo "it does not have {CPUS} CPUs"; exit 1; }}

@@ -68,7 +68,7 @@ static void free_memory(struct kunit *test)
 	}
 }
 
-/* The first failure is the one that is told. */
+/* A case is reported with its first failure. */
 static void note_failure(struct kunit *test, const char *why)
 {
 	fprintf(stderr, "%s: %s\n", name, why);

@@ -5,8 +5,7 @@
 
 prefix ?= /usr/local
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
-LOCK_HEADERS := $(shell sed -n 's/^STRESS_[A-Z]*.\w*, \(\w*\),.*/\1.h/p' \
-	nbqlock/stress/lock_types_list.h)
+LOCK_HEADERS := $(addsuffix .h, $(shell nbqlock/lock.sh --list))
 PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h $(LOCK_HEADERS) \
 	compat.h guard.h spin_types.h bare_spin.h bare_spin_types.h stress.h)
 EXAMPLE := Documentation/example
