@@ -159,8 +159,8 @@ class PrivateApt:
                           package]) or ""
         return re.findall(r"^[a-z0-9][\w.+-]*$", text, re.MULTILINE)
 
-    def unpack(self, packages, destination):
-        """Fetch packages and unpack them below a folder."""
+    def unpack(self, packages, destination, only=None):
+        """Fetch packages and unpack them below a folder. only: a pattern of names of files."""
         with tempfile.TemporaryDirectory(dir=destination.parent) as fetched:
             log = Path(fetched) / "download.log"
 
@@ -175,8 +175,18 @@ class PrivateApt:
                        log, "fetching " + ", ".join(packages), progress=size,
                        cwd=fetched)
             for package in sorted(Path(fetched).glob("*.deb")):
-                subprocess.run(**bound(["dpkg", "-x", package, destination]), check=True)
+                unpack_files(package, destination, only)
                 package.unlink()
+
+
+def unpack_files(package, destination, only=None):
+    if not only:
+        subprocess.run(**bound(["dpkg", "-x", package, destination]), check=True)
+        return
+    with subprocess.Popen(**bound(["dpkg-deb", "--fsys-tarfile", package]),
+                          stdout=subprocess.PIPE) as archive:
+        subprocess.run(**bound(["tar", "-x", "-C", destination, "--wildcards", only]),
+                       stdin=archive.stdout, check=True)
 
 
 def require_apt():
@@ -239,12 +249,13 @@ def version_in(apt, package):
 
 
 def unpacked(kind, glob, need, source_lists, pattern, packages, files, architecture="",
-             megabytes=1):
+             megabytes=1, only=None):
     """A folder of the cache with what packages hold, fetched if the cache does not have it.
 
     kind, glob: where the folder is. need: what this is, with "no" before it if it is not there.
     pattern: of the package that the source lists are looked through for.
     packages(apt, its name): those to unpack. files(folder): those that must be unaltered.
+    only: a pattern of the files that are unpacked.
     """
     place = cache_folder(kind)
     kept = kept_in(place, glob)
@@ -260,7 +271,7 @@ def unpacked(kind, glob, need, source_lists, pattern, packages, files, architect
 
     def unpack(folder):
         say(f"fetching {name} (about {megabytes} MB)")
-        apt.unpack(packages(apt, package), folder)
+        apt.unpack(packages(apt, package), folder, only)
         return [path.relative_to(folder) for path in files(folder)]
 
     return cached(place / name, unpack)

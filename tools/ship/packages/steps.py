@@ -29,7 +29,8 @@ WANTED = {
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
                     r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
     "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version|\w+_list\.h)",
-                      r"/usr/share/nbqlock/(base|measure|measure/top)/\w+\.py",
+                      r"/usr/share/nbqlock/(base|measure|measure/top|nbqlock_drgn)/\w+\.py",
+                      r"/usr/lib/python3/dist-packages/nbqlock_drgn",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",
                       r"/usr/share/bash-completion/completions/nbq",
                       r"/usr/share/python3/runtime\.d/nbqlock-tools\.rtupdate"),

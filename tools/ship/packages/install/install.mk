@@ -14,6 +14,8 @@ TOOLS := $(patsubst tools/%,%,$(wildcard tools/base/*.py)) $(addsuffix .py, \
 	$(addprefix measure/, __init__ cli cli_compare compare here host_busy host_load metrics \
 		results runner scenario stress_command table) \
 	$(addprefix measure/top/, __init__ command counts events instance screen view))
+# For drgn, a package of its own.
+HELPERS := $(wildcard tools/measure/holders/nbqlock_drgn/*.py)
 
 STAGE := build/stage
 HEADERS := src/nbqlock-headers
@@ -99,6 +101,7 @@ stage-tools:
 	mkdir -p $(STAGE)/bin $(STAGE)/share/nbqlock $(STAGE)/share/man/man1 $(STAGE)/$(COMPLETIONS)
 	for file in $(TOOLS); do \
 		install -D -m 644 tools/$$file $(STAGE)/share/nbqlock/$$file || exit; done
+	install -D -m 644 -t $(STAGE)/share/nbqlock/nbqlock_drgn $(HELPERS)
 	install -m 644 tools/ship/packages/install/cli_here.py $(STAGE)/share/nbqlock/measure
 	install -m 644 nbqlock/stress/*_list.h $(STAGE)/share/nbqlock
 	echo $(VERSION) > $(STAGE)/share/nbqlock/version
