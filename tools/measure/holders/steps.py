@@ -6,7 +6,8 @@ from pathlib import Path
 import tempfile
 
 from base.case import LOAD, MORE, Case, On, claim_cases, extent, once, runs_on, step
-from guest.cases import DEBIAN_6_1, DEBIAN_6_12
+from base.testbeds import DEBIAN
+from guest.cases import DEBIAN_6_12, DEBIAN_OLDEST
 from guest.hybrid import CHANGES, HYBRID, QEMU, recipe_of
 from guest.kernel_copy import built_copy
 from guest.kernel_table import TestBed
@@ -136,17 +137,18 @@ def debian_cases(testbed, series, kind, checks, releases, all_waits, is_cut=Fals
 # nothing: where deadlock checks end waits, and they are made again. By that of Debian 13 a kernel
 # as new as that on the hybrid has none.
 @step("holders", MORE, LOAD)
-@runs_on(DEBIAN_6_1, "dump")
+@runs_on(DEBIAN_OLDEST, "dump")
 def holders():
     """the drgn helpers name holders, waiters and deadlocks in the dump of a guest that hangs"""
-    yield from debian_cases(DEBIAN_6_1, "6.1", "spin", True, ("12", "13"), ("13",), is_cut=True)
+    yield from debian_cases(DEBIAN_OLDEST, DEBIAN[-1], "spin", True, ("12", "13"), ("13",),
+                            is_cut=True)
     if not extent.is_long:
         return
     for kind in KINDS:
-        yield from debian_cases(DEBIAN_6_1, "6.1", kind, False, ("12", "13"), ("12", "13"))
+        yield from debian_cases(DEBIAN_OLDEST, DEBIAN[-1], kind, False, ("12", "13"), ("12", "13"))
     yield On(DEBIAN_6_12, "dump")
     for kind in KINDS:
-        yield from debian_cases(DEBIAN_6_12, "6.12", kind, True, ("13",), ("13",))
+        yield from debian_cases(DEBIAN_6_12, DEBIAN[0], kind, True, ("13",), ("13",))
     yield On(HYBRID_KERNEL, "dump")
     kernel = HYBRID_KERNEL.find()
     with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
