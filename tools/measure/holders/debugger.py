@@ -14,8 +14,9 @@ RELEASES = {"12": "bookworm", "13": "trixie"}
 DRGN = "python3-drgn"
 # Of what it depends on.
 WANTED = ("lib", "python3", "zlib1g")
-HELPERS = Path(__file__).parent
-FACTS = HELPERS / "facts.py"
+FACTS = Path(__file__).parent / "facts.py"
+# A folder of its own, which is no package: the unit tests import none that needs drgn.
+HELPERS = Path(__file__).parent / "drgn"
 LONGEST = 3600			# seconds: it only ends what hangs
 
 

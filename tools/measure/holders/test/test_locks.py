@@ -7,7 +7,7 @@ import unittest
 from base.common import PROJECT
 
 # By its file: its package imports drgn.
-FILE = Path(__file__).parents[1] / "nbqlock_drgn/locks.py"
+FILE = Path(__file__).parents[1] / "drgn/nbqlock_drgn/locks.py"
 SPEC = importlib.util.spec_from_file_location("nbqlock_locks", FILE)
 locks = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(locks)

@@ -15,7 +15,7 @@ TOOLS := $(patsubst tools/%,%,$(wildcard tools/base/*.py)) $(addsuffix .py, \
 		results runner scenario stress_command table) \
 	$(addprefix measure/top/, __init__ command counts events instance screen view))
 # For drgn, a package of its own.
-HELPERS := $(wildcard tools/measure/holders/nbqlock_drgn/*.py)
+HELPERS := $(wildcard tools/measure/holders/drgn/nbqlock_drgn/*.py)
 
 STAGE := build/stage
 HEADERS := src/nbqlock-headers

@@ -5,7 +5,6 @@
     >>> print_nbq_lock(prog["my_lock"])
     >>> print_nbq_locks(prog)
 
-As a script it prints all that it finds: drgn -c VMCORE -s MODULE.ko nbqlock_drgn.py
 A lock that makes no sense, or memory that a dump lacks, is an NbqLockError.
 """
 
