@@ -201,7 +201,7 @@ def has_no_turns(run):
     return run.counted and f"{run.counted} turns"
 
 
-@step("sockets", LOAD)
+@step("sockets", ONLY_ALL, LOAD)
 @runs_on(DEBIAN_6_12, "sockets")
 def sockets():
     """nbq_spin on two emulated sockets: the turn is passed"""

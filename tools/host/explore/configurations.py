@@ -42,7 +42,7 @@ class Configuration:
     first of them.
     sockets: among which the CPUs are divided, with a queue each, which all locks share;
     0: each lock has its own. Of the hybrid only.
-    when: in which runs.
+    when: in which runs. quick: the lock types for which it is in the quick run, too.
     slow: the lock types for which that takes minutes; beyond: for which it has not come to
     an end yet, or fails as a comment says.
     """
@@ -53,6 +53,7 @@ class Configuration:
     types: str = ""
     sockets: int = 0
     when: int = CHECK
+    quick: tuple = ()
     slow: tuple = ()
     beyond: tuple = ()
 
@@ -69,7 +70,8 @@ class Configuration:
         lock = lock.removesuffix("_bare")
         if (self.sockets or set("!^~") & set(self.program)) and lock not in ("spin", "arena"):
             return False
-        return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
+        first = ALL if lock in self.slow else QUICK if lock in self.quick else self.when
+        return lock not in self.beyond and first <= when
 
 
 # What memory is first, and then.
@@ -151,9 +153,9 @@ CONFIGURATIONS = (
     Configuration("sockets_and_nmi_of_one_lock", "0.0:A? 0.3:A? 1.0:A?", sockets=2),
 
     # A node that is in the queue of a held lock, of another one, and of the first one again.
-    Configuration("tail_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:B?", when=QUICK),
+    Configuration("tail_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:B?", quick=("clh",)),
     Configuration("tail_in_another_queue_trylock", "0.0:A(A-) 1.0:A?,B,A? 2.0:B?"),
-    Configuration("tail_in_another_queue_destroy", "0.0:A(A#) 1.0:A?,B,A? 2.0:B?", when=QUICK),
+    Configuration("tail_in_another_queue_destroy", "0.0:A(A#) 1.0:A?,B,A? 2.0:B?", quick=("clh",)),
     Configuration("skipped_in_another_queue", "0.0:A(A=) 1.0:A?,B,A? 2.0:A?,B",
                   slow=("mcs", "swap")),
     Configuration("skipped_in_another_queue_trylock", "0.0:A(A-) 1.0:A?,B,A? 2.0:A?,B",
@@ -179,7 +181,7 @@ CONFIGURATIONS = (
     # A CPU without a node takes those back that it has left at a lock at rest: while others use that,
     # or destroy it.
     Configuration("at_rest", "0.0:A >1.0:A?,B? 2.0:A?", pool=1, when=QUICK),
-    Configuration("at_rest_by_two", "0.0:A >1.0:A?,B? >2.0:A?,B?", pool=1, when=QUICK),
+    Configuration("at_rest_by_two", "0.0:A >1.0:A?,B? >2.0:A?,B?", pool=1, quick=("clh", "mcs")),
     Configuration("at_rest_after_a_release", "0.0:A,B 1.0:A? 2.0:A?", pool=1, when=QUICK),
     Configuration("at_rest_below_an_nmi", "0.0:A >1.0:A?,B? 1.3:A?", pool=1, when=QUICK),
     *(Configuration(f"at_rest_destroyed_{first}_{second}", "0.0:A >1.0:A?,B? >2.0:A?,a?", pool=1,

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Building the explorer for a lock type, running it, reading its output."""
 
+from functools import partial
 import os
 from pathlib import Path
 import shutil
 import subprocess
 
 from base.common import Failure, Unavailable, columns
+from host.built import built, digest_of
 from host.explore.configurations import TYPES
 from host.simulate.program import where_are
 
@@ -41,8 +43,12 @@ def build(source, folder):
     """The explorer of the files in SOURCE/nbqlock."""
     if os.uname().machine != "x86_64":
         raise Unavailable("the explorer's fibers are written for x86-64")
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / "explore"
+    return built(folder / "explore", partial(linked, source), FLAGS, FLAGS_OF_TOOLS,
+                 FLAGS_OF_SHIPPED, TYPES, digest_of(HERE, SHIM, HOST, source / "nbqlock"))
+
+
+def linked(source, folder):
+    program = folder / ".explore"
     shipped = source / "nbqlock"
     compiler = ["gcc", *FLAGS, "-include", HERE / "spin_policy.h",
                 "-include", HERE / "cpu_numbers.h", f"-I{SHIM}", f"-I{SHIM}/fiber",

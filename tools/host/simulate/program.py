@@ -3,14 +3,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 import os
 from pathlib import Path
 import re
 import subprocess
 import sys
 
-from base.building import compiler_identity, digest, locked
 from base.common import PROJECT, Failure, Unavailable, answer_of, cores
+from host.built import built, digest_of
 
 HERE = Path(__file__).resolve().parent
 SHIM = HERE.parent / "shim"
@@ -55,40 +56,23 @@ def compile_one(source, objects, path, more):
     return built
 
 
-def identity(source):
-    """Of everything that goes into the program."""
-    read = [*charged_files(source), *own_files(source)]
-    for folder in (HERE, SHIM, source / "nbqlock"):
-        read += sorted(folder.rglob("*.h"))
-    return digest(compiler_identity(), FLAGS, CHARGED,
-                  *(part for path in read for part in (path.name, path.read_bytes())))
-
-
 def build(source=SOURCE, folder=FOLDER):
     """The program for the files in SOURCE/nbqlock; built anew if any of them has changed."""
     if os.uname().machine != "x86_64":
         raise Unavailable("the simulation's fibers are written for x86-64")
-    program, mark = folder / "simulate", folder / "identity"
-    wanted = identity(source)
-    with locked(folder / "build.lock", folder):
-        if program.exists() and mark.exists() and mark.read_text() == wanted:
-            return program
-        mark.unlink(missing_ok=True)
-        built_in(source, folder).rename(program)
-        mark.write_text(wanted)
-    return program
+    return built(folder / "simulate", partial(linked, source), FLAGS, CHARGED,
+                 digest_of(HERE, SHIM, source / "nbqlock"))
 
 
-def built_in(source, folder):
-    """A program under another name: one that runs meanwhile stays as it is."""
+def linked(source, folder):
     objects = folder / "objects"
     objects.mkdir(exist_ok=True)
     jobs = [(path, CHARGED) for path in charged_files(source)]
     jobs += [(path, ()) for path in own_files(source)]
     with ThreadPoolExecutor(cores()) as pool:
-        built = list(pool.map(lambda job: compile_one(source, objects, *job), jobs))
+        made = list(pool.map(lambda job: compile_one(source, objects, *job), jobs))
     unfinished = folder / ".simulate"
-    text, status = answer_of(["gcc", "-no-pie", "-o", unfinished, *built, "-lpthread", "-lm"])
+    text, status = answer_of(["gcc", "-no-pie", "-o", unfinished, *made, "-lpthread", "-lm"])
     if status:
         raise Failure(f"the simulation does not link\n{text}")
     return unfinished

@@ -8,7 +8,7 @@ import shutil
 from statistics import mean, median
 import tempfile
 
-from base.case import Case, step
+from base.case import MORE, Case, extent, step
 from base.common import cores
 from base.driver import OURS
 from host.mutate.edits import SOURCE, copy_with
@@ -111,7 +111,7 @@ def seeds(runs):
     first, again = runs.texts([wanted, wanted])
     yield Case("simulation: the same seed gives the same run", first == again,
                f"{first}\n{again}")
-    for lock, (duration, many) in SEEDS_US.items():
+    for lock, (duration, many) in SEEDS_US.items() if extent.is_long else ():
         found = [values["acquisitions_per_second"] for values in runs.values(
             [settings_of(lock, 32, sockets=4, seed=seed, duration_us=duration)
              for seed in range(1, 2 * many + 1)])]
@@ -194,9 +194,11 @@ def overtaken(runs):
                f"{values['verdict']}; {values['passed_late_max']} did")
 
 
-@step("simulation")
+@step("simulation", MORE)
 def simulation():
     """the locks on 4 to 256 simulated CPUs, their cache misses: tools/host/simulate"""
     runs = Runs(program.build())
-    for part in (exclusion, plain_locks, seeds, limited, shares, overtaken, wasted, ruled):
+    for part in (exclusion, plain_locks, seeds, limited, shares, overtaken, wasted):
         yield from part(runs)
+    if extent.is_long:
+        yield from ruled(runs)

@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 
-from base.case import LOAD, ONLY_ALL, Case, once, runs_on, step
+from base.case import LOAD, MORE, ONLY_ALL, Case, extent, once, runs_on, step
 from base.common import BUILD, PROJECT, Failure
 from guest.cases import guest_report
 from guest.kernel_table import TestBed
@@ -104,8 +104,8 @@ def torture_cases(build, kernel):
 
 
 def build_cases(build, name):
-    """A case for each patch that changes what is compiled."""
-    for number in build.to_build():
+    """A case for each patch that changes what is compiled; of a short run, for the last one."""
+    for number in list(build.to_build())[0 if extent.is_long else -1:]:
         try:
             warnings = build.warnings_of(number)
         except Failure as failure:
@@ -137,10 +137,10 @@ def libarena_case():
                 f"{sorted(found)}")
 
 
-@step("series")
+@step("series", MORE)
 @runs_on(SERIES, "build")
 def series_patches():
-    """make series: checkpatch --strict, git am, a build of each patch"""
+    """make series: checkpatch --strict, git am, a build with all patches"""
     yield libarena_case()
     made = series()
     yield from static_cases(made)

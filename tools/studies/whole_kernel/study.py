@@ -336,7 +336,6 @@ def whole_kernel():
     """user-mode Linux all of whose spinlocks are the hybrid: torture tests, suites, a load"""
     yield from boot_cases(NAME, hybrid(), SHORT_CPUS, SHORT)
     yield from plan_cases(NAME, [OURS])
-    yield from broken_cases(NAME)
     yield from choice_cases()
 
 
@@ -346,6 +345,7 @@ def whole_kernels():
     """as whole-kernel, with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU beside qspinlock"""
     for cpus in CPUS[UML]:
         yield from boot_cases(NAME, hybrid(), cpus, LONG)
+    yield from broken_cases(NAME)
     yield On(LOCKDEP, "all spinlocks are the hybrid")
     yield from boot_cases(f"{NAME}, lockdep", hybrid(UML, True), SHORT_CPUS, LONG)
     yield On(X86_64, "all spinlocks are the hybrid")

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from base.common import PROJECT
+from base.common import BUILD, PROJECT
 from host.explore.configurations import CONFIGURATIONS, OF_SOME
 from host.explore.program import arguments, build
 from host.mutate.edits import write_copy
@@ -79,15 +79,14 @@ class ExploreTest(unittest.TestCase):
     def test_interrupted_run_says_how_far_it_got(self):
         largest = next(configuration for configuration in CONFIGURATIONS
                        if configuration.name == "three_twice")
-        with tempfile.TemporaryDirectory() as folder:
-            program = build(PROJECT, Path(folder))
-            with subprocess.Popen(arguments(program, "mcs", largest), stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True) as process:
-                # However long it takes until it would heed that.
-                while not catches(process.pid, signal.SIGINT) and process.poll() is None:
-                    time.sleep(0.05)
-                process.send_signal(signal.SIGINT)
-                _, text = process.communicate()
+        program = build(PROJECT, BUILD / "explore")
+        with subprocess.Popen(arguments(program, "mcs", largest), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as process:
+            # However long it takes until it would heed that.
+            while not catches(process.pid, signal.SIGINT) and process.poll() is None:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            _, text = process.communicate()
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
         self.assertRegex(text, r"explore: \d+ states, \d+ transitions so far")
 
