@@ -21,7 +21,7 @@
  *	publishes nothing, and no path goes on from its node: what its CPU waits behind is the
  *	outer one's wait. A deadlock with it may last until the patience ends. (A hybrid names
  *	only the level of its holder: a lock that a nested context holds is taken to be held by
- *	the outer one.)
+ *	the outer one, until its waiters publish the next holder.)
  *	A holder holds its lock until it releases it. (The waiters of a hybrid that was taken
  *	over take the old holder for the holder until they publish the new one.)
  *

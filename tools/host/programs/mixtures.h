@@ -140,6 +140,7 @@ struct slot {
  * @in_cycle: its wait was part of a cycle, at some moment
  * @waits_at_random: it has resumed a place that the model does not know
  * @named: of a wait for a hybrid: the holders that the lock has named meanwhile
+ * @ambiguous: those of them whose name was that of two contexts, one above the other
  */
 struct context {
 	unsigned char cpu, level, depth;
@@ -158,7 +159,7 @@ struct context {
 	const struct slot *visits;
 	bool in_cycle;
 	bool waits_at_random;
-	unsigned long named;
+	unsigned long named, ambiguous;
 	bool stop_condition;
 	struct nbq_timeout info;
 	struct slot *info_slot;

@@ -175,6 +175,7 @@ void model_call_begins(struct context *context)
 	context->in_cycle = false;
 	context->waits_at_random = false;
 	context->named = 0;
+	context->ambiguous = 0;
 	context->held_throughout = slot->holder;
 	context->serial = slot->acquired;
 	if (call == DESTROY || call == DESTROY_IN_USE)

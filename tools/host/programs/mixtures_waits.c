@@ -132,15 +132,28 @@ static bool is_below_its_level(const struct context *waiter)
 	return false;
 }
 
+static bool is_of_two(unsigned long name)
+{
+	const struct context *context;
+	unsigned int number = 0;
+
+	for_each_context(context)
+		number += name_of(context->cpu, context->level) == name;
+	return number > 1;
+}
+
 /*
  * Does @waiter, at a hybrid, wait for the other to release? While a context of its level is above
- * it, it publishes nothing new: another CPU still finds it behind an earlier holder.
+ * it, it publishes nothing new: another CPU still finds it behind an earlier holder. So it does
+ * until it publishes the next one, or that it has the lock itself. Only if the earlier one was
+ * above a context of its level is that one taken for it, and may still wait.
  */
 static bool is_named(const struct context *waiter, const struct context *other)
 {
 	unsigned long name = name_of(other->cpu, other->level);
 
-	return name & (is_below_its_level(waiter) ? waiter->named : named_by(waiter->slot));
+	return name & (is_below_its_level(waiter) ? waiter->named :
+		       named_by(waiter->slot) | waiter->ambiguous);
 }
 
 /* The same in a strict queue. */
@@ -193,8 +206,12 @@ void waits_find_cycles(void)
 	struct context *context;
 
 	for_each_context(context) {
-		if (is_waiting(context) && context->slot->type == SPIN)
-			context->named |= named_by(context->slot);
+		if (is_waiting(context) && context->slot->type == SPIN) {
+			unsigned long name = named_by(context->slot);
+
+			context->named |= name;
+			context->ambiguous |= is_of_two(name) ? name : 0;
+		}
 	}
 	for_each_context(context) {
 		unsigned long seen = 0;
