@@ -18,7 +18,7 @@ from guest.systems import plain
 HANG = Path(__file__).parent / "hang"
 MODULE = "nbq_hang.ko"
 OF_KERNEL = "kernel"		# the type of lock: the kernel's own, which is the hybrid
-CPUS = 11			# of nbq_hang.c, and one that goes on
+CPUS = 13			# of nbq_hang.c, and one that goes on
 HUNG, TOO_EARLY = "@hung", "@early"
 # A vmcore needs the kernel's notes of where things are, which this driver hands to QEMU. A kernel
 # without PCI does not find QEMU's side of it: there, notes_in() does.

@@ -74,6 +74,7 @@ class Facts:
             "deadlocks": [[self.use(use) for use in deadlock.waits]
                           for deadlock in helpers.nbq_deadlocks(prog)],
             "text": said_by(helpers.print_nbq_lock, self.locks[0]),
+            "slept": said_by(helpers.print_nbq_lock, self.locks[7]),
             "all text": said_by(helpers.print_nbq_locks, prog),
             "no lock": said_by(helpers.print_nbq_lock, prog["init_task"]),
             "no spinlock": error_of(helpers.spin_lock_holder, prog["init_task"].pi_lock

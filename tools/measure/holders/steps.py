@@ -20,7 +20,9 @@ NS = 10**9
 PAGES = "-p"
 # Percent of the vmcore that are left.
 CUTS = (90, 30, 1)
-HOLDERS = [1, 5, 6, 7, 8, 9, 10]	# of the locks of nbq_hang.c, in their order
+HOLDERS = [1, 5, 6, 7, 8, 9, 10, 11, 12]	# of the locks of nbq_hang.c, in their order
+IDLE = 11			# whose holder sleeps
+WANTED = 7			# so many of them are waited for
 CYCLES = [[(5, 2), (6, 1)], [(7, 4), (8, 5), (9, 3)]]	# (CPU, the lock that it waits for)
 OWN = [[(10, 6)]]
 # The kernel and its debug information, which the next build in the same folder changes.
@@ -70,8 +72,9 @@ def claims(kind, facts, all_waits):
     """(what is claimed, whether it holds). all_waits: also of what has published nothing."""
     is_hybrid = kind in ("spin", OF_KERNEL)
     name = "nbq_spin" if is_hybrid else f"nbq_{kind}"
-    yield "each lock that is waited for has its holder", \
-        facts["holders"] == [[cpu, "task", f"nbq_hang/{cpu}"] for cpu in HOLDERS]
+    yield "each lock has its holder", facts["holders"] == [
+        [cpu, "task", f"{'swapper' if cpu == IDLE else 'nbq_hang'}/{cpu}"] for cpu in HOLDERS]
+    yield "a holder that sleeps is named as one", "it sleeps" in facts["slept"]
     yield "a pointer to a lock is as good", facts["by pointer"] == facts["holders"][0]
     yield from first_lock_claims(facts)
     if is_hybrid:
@@ -92,7 +95,8 @@ def claims(kind, facts, all_waits):
         return
     wanted = {(pair[0], pair[1]) for cycle in CYCLES + OWN for pair in cycle} | {(2, 0), (4, 0)}
     yield "each CPU holds and waits for what it does", \
-        {(use[0], use[4]) for use in facts["uses"] if use[2]} == set(zip(HOLDERS, range(7))) and \
+        {(use[0], use[4]) for use in facts["uses"] if use[2]} == \
+        set(list(zip(HOLDERS, range(len(HOLDERS))))[:WANTED if is_hybrid else None]) and \
         {(use[0], use[4]) for use in facts["uses"] if not use[2]} == wanted
     yield "the locks have their type", {use[3] for use in facts["uses"]} == {name}
     yield "AB-BA, the cycle of three and the interrupt, and no other deadlock", \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hangs CPUs 1 to 10 in locks, for a dump. CPU 0 goes on.
+ * Hangs CPUs 1 to 12 in locks, for a dump. CPU 0 goes on.
  *
  *	CPU 1		holds "held" and spins
  *	CPU 2		waits for it without end
@@ -10,12 +10,15 @@
  *	CPU 5, 6	AB-BA
  *	CPU 7 to 9	a cycle of three locks
  *	CPU 10		an interrupt above the holder of its lock
+ *	CPU 11		holds "slept", and sleeps; the CPU is idle
+ *	CPU 12		holds "halted", and has stopped with interrupts off
  *
  * All threads are on their CPUs before the first one hangs, and from then on CPU 0 neither sleeps
  * nor runs anything else: that could wait for a CPU that has stopped.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -33,7 +36,7 @@
 #include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
-enum lock { HELD, A, B, ONE, TWO, THREE, OWN, LOCKS };
+enum lock { HELD, A, B, ONE, TWO, THREE, OWN, SLEPT, HALTED, LOCKS };
 
 /**
  * struct type - a lock type
@@ -100,7 +103,7 @@ module_param(seconds, int, 0644);
 static bool checks = true;
 module_param(checks, bool, 0644);
 
-#define HUNG_CPUS	10
+#define HUNG_CPUS	12
 #define LONG_PATIENCE	(3600 * NSEC_PER_SEC)
 
 static struct task_struct *threads[HUNG_CPUS + 1];
@@ -176,6 +179,18 @@ static int hang(void *unused)
 		type->lock(OWN);
 		set(&holds[cpu]);
 		break;
+	case 11:
+		type->lock(SLEPT);
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		set(&holds[cpu]);
+		schedule();
+		break;
+	case 12:
+		type->lock(HALTED);
+		set(&holds[cpu]);
+		local_irq_disable();
+		while (true)
+			halt();
 	}
 	spin_for_ever();
 	return 0;
@@ -224,6 +239,10 @@ static int hang_all(void)
 {
 	unsigned int cpu;
 
+	start_holder(11);
+	while (READ_ONCE(threads[11]->on_cpu))
+		cpu_relax();
+	start_holder(12);
 	start_holder(10);
 	smp_call_function_single(10, lock_own, NULL, 0);
 	await_interrupt();

@@ -167,6 +167,12 @@ def task_text(task):
         return f"{task.comm.string_().decode(errors='replace')} [{task.pid.value_()}]"
 
 
+def is_asleep(holder):
+    """Is the CPU of a task that holds idle?"""
+    with reading("a task"):
+        return holder.level == LEVELS[0] and not holder.task.pid.value_()
+
+
 def waiter_text(waiter):
     place = "-" if waiter.position is None else str(waiter.position)
     waited = "?" if waiter.waited_ns is None else f"{waiter.waited_ns / 1e9:.3f} s"
@@ -183,7 +189,8 @@ def print_nbq_lock(lock):
     holder, waiters = nbq_lock_holder(lock), nbq_lock_waiters(lock)
     print(f"{kind} {address:#x} {Dump(lock.prog_).name(address)}")
     if holder:
-        print(f"  held by CPU {holder.cpu} ({holder.level}), {task_text(holder.task)}")
+        asleep = ": idle, it sleeps" if is_asleep(holder) else ""
+        print(f"  held by CPU {holder.cpu} ({holder.level}), {task_text(holder.task)}{asleep}")
     else:
         print("  not held")
     for waiter in waiters:
