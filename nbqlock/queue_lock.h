@@ -386,7 +386,10 @@ static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *
  *
  *	A L ..	-> A L .. W	-> H	-> []
  *
- * If another context enqueues behind it, that frees the spare node.
+ * If another context enqueues behind it, that frees the spare node. If another one takes the lock
+ * first, the spare node is abandoned there until a successor skips it. As if it were nested, no
+ * place is remembered: none holds the lock with it. It would rest there, the pool's list lacks it,
+ * and as the hint it would get into a hybrid's queue, whose tail names nodes by their index.
  */
 static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct nbq_pool *pool,
 					    const struct nbq_queue_ops *ops)
@@ -398,7 +401,7 @@ static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct 
 	/* It is still where another context has taken the lock during a visit before. */
 	if (!nbq_node_try_alloc(spare))
 		return;
-	nbq_node_allocated(pool, spare, pool->attempts);
+	nbq_node_allocated(pool, spare, true);
 	pred = nbq_queue_enqueue(lock, spare, pool, ops);
 	if (!pred)
 		nbq_held_add(pool, spare, lock, ops->type);

@@ -630,8 +630,22 @@ static void nodes_of_a_held_lock_are_not_taken_back(void)
 
 /*
  * Another CPU takes the lock between the look at it and the swap of its tail: the spare node waits
- * behind, gives up, and is lost to no one.
+ * behind, gives up, and is lost to no one. No attempt resumes its place or holds a lock with it: it
+ * has no index, by which a hybrid's tail could name it, and what rests in a lock is not found again.
  */
+static void expect_spare_not_used(void)
+{
+	unsigned int i;
+
+	shim_cpu = 1;
+	for (i = 0; i < 3; i++) {
+		if (nbq_X_lock_timeout(&others[0], PATIENCE))
+			continue;
+		EXPECT(!shim_is_spare(*nbq_X_tail(&others[0])));
+		nbq_X_unlock(&others[0]);
+	}
+}
+
 static void lock_at_rest_may_be_taken_during_a_visit(void)
 {
 	unsigned int accesses;
@@ -651,6 +665,7 @@ static void lock_at_rest_may_be_taken_during_a_visit(void)
 		EXPECT(shim_event("failed_tries") == !acquired + (coros[1].ret == -EBUSY));
 		if (acquired)
 			nbq_X_unlock(&others[0]);
+		expect_spare_not_used();
 		shim_cpu = 0;
 		EXPECT(!nbq_X_is_locked(&others[0]));
 		EXPECT(nbq_X_destroy(&others[0]) == 0);
