@@ -154,8 +154,8 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 	nbq_clh_unlock(&second);
 	nbq_clh_unlock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, nbq_event_read("pool_high_water", &three), 0);
-	nbq_clh_destroy(&third);
-	nbq_clh_destroy(&second);
+	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&third), 0);
+	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&second), 0);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, one, 1);
 	KUNIT_EXPECT_EQ(test, three, 3);

@@ -264,7 +264,7 @@ static void attempt_unready(void *arg)
 	unready->queue_ret = nbq_clh_lock_timeout(&unready->queue, unready->patience);
 	if (!unready->queue_ret) {
 		nbq_clh_unlock(&unready->queue);
-		nbq_clh_destroy(&unready->queue);
+		unready->queue_ret = nbq_clh_destroy(&unready->queue);
 	}
 
 	unready->after = *pool;
