@@ -630,8 +630,9 @@ static void nodes_of_a_held_lock_are_not_taken_back(void)
 
 /*
  * Another CPU takes the lock between the look at it and the swap of its tail: the spare node waits
- * behind, gives up, and is lost to no one. No attempt resumes its place or holds a lock with it: it
- * has no index, by which a hybrid's tail could name it, and what rests in a lock is not found again.
+ * behind, gives up, and is lost to no one. No attempt resumes its place or holds a lock with it:
+ * the index of another node is its own, too, by which a hybrid's tail names nodes; and where it
+ * rests in a lock, no search of the pool finds it.
  */
 static void expect_spare_not_used(void)
 {
