@@ -74,8 +74,8 @@ def runs_on(testbed, how):
 
 
 # Of a step: it is run with --all only; it does more with --all; its time is that of guests under
-# load, for the most part.
-ONLY_ALL, MORE, LOAD = "only all", "more", "load"
+# load, for the most part; it needs only what setup installs for "host".
+ONLY_ALL, MORE, LOAD, NO_KERNEL = "only all", "more", "load", "no kernel"
 STEPS = {}			# {name: step}, of the modules that were imported
 ROW = re.compile(r"^([a-z][\w., -]*?)(?: [*+])? {2,}\S", re.MULTILINE)
 

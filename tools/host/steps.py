@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from base.case import MORE, Case, extent, step
+from base.case import MORE, NO_KERNEL, Case, extent, step
 from base.common import PROJECT
 from host.litmus.accesses import accesses
 from host.litmus.herd import kernel_model
@@ -24,7 +24,7 @@ def told_by(tool, whole, *options, before=""):
     yield Case(whole, passed, "" if passed else done.stdout[-4000:])
 
 
-@step("ordering")
+@step("ordering", NO_KERNEL)
 def ordering():
     """each ordered access has a row in ordering.rst, and each row an access"""
     complaints = ordering_complaints()
@@ -32,14 +32,14 @@ def ordering():
                not complaints, "\n".join(complaints))
 
 
-@step("litmus")
+@step("litmus", NO_KERNEL)
 def litmus():
     """litmus tests under the kernel's memory model: herd7"""
     kernel_model()		# or there is no herd7: skip
     yield from told_by("tools/host/litmus/run", "litmus: every test was run")
 
 
-@step("explorer", MORE)
+@step("explorer", MORE, NO_KERNEL)
 def explorer():
     """all schedules of small configurations: tools/host/explore"""
     yield from told_by("tools/host/explore/explore",

@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from base.case import STEPS, Case, order_of_steps, step
+from base.case import NO_KERNEL, STEPS, Case, order_of_steps, step
 from base.common import PROJECT, answer_of
 from base.versions import disagreements
 from guest.cases import guest_kernel
@@ -32,7 +32,7 @@ BPF_IGNORES = (*HOST_IGNORES, "EMBEDDED_FUNCTION_NAME", "LINE_SPACING", "MACRO_W
                "SPACING", "SPLIT_STRING")
 
 
-@step("layout")
+@step("layout", NO_KERNEL)
 def layout():
     """which headers and symbols each layer uses; the interface is as recorded; one version"""
     for name, found in (("each layer keeps to its headers", layers.breaches(PROJECT)),
@@ -62,7 +62,7 @@ def rooms():
         [f"there is no {name}/" for name in sorted(rows) if not (PROJECT / name).is_dir()]
 
 
-@step("headers")
+@step("headers", NO_KERNEL)
 def headers():
     """the generated headers are those of nbqlock/lock.h.in"""
     text, status = answer_of([PROJECT / "nbqlock/lock.sh", "--check"])

@@ -5,7 +5,7 @@ import re
 import shutil
 
 from base.building import compiler_environment, run_logged
-from base.case import MORE, Case, extent, step
+from base.case import MORE, NO_KERNEL, Case, extent, step
 from base.common import BUILD, PROJECT
 
 # As a kernel with lockdep, and as one without it; the type and the rest of programs/run.
@@ -42,7 +42,7 @@ def suite_cases(said):
                    "\n".join(failed), skipped=all(word == "skip" for word, _ in lines))
 
 
-@step("kunit-host", MORE)
+@step("kunit-host", MORE, NO_KERNEL)
 def kunit_host():
     """the KUnit suites that need no kernel as host programs under sanitizers: tools/host/kunit"""
     log = BUILD / "log" / "kunit-host.log"

@@ -6,11 +6,11 @@ import shutil
 import sys
 
 from base.building import compiler_environment, run_logged
-from base.case import MORE, Case, extent, step
+from base.case import MORE, NO_KERNEL, Case, extent, step
 from base.common import BUILD, PROJECT, Failure, answer_of
 
 
-@step("host", MORE)
+@step("host", MORE, NO_KERNEL)
 def host():
     """the locks' algorithms as host programs under sanitizers: tools/host/programs"""
     folder = PROJECT / "tools/host/programs"

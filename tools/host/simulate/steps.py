@@ -8,7 +8,7 @@ import shutil
 from statistics import mean, median
 import tempfile
 
-from base.case import MORE, Case, extent, step
+from base.case import MORE, NO_KERNEL, Case, extent, step
 from base.common import cores
 from base.driver import OURS
 from host.mutate.edits import SOURCE, copy_with
@@ -194,7 +194,7 @@ def overtaken(runs):
                f"{values['verdict']}; {values['passed_late_max']} did")
 
 
-@step("simulation", MORE)
+@step("simulation", MORE, NO_KERNEL)
 def simulation():
     """the locks on 4 to 256 simulated CPUs, their cache misses: tools/host/simulate"""
     runs = Runs(program.build())
