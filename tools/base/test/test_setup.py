@@ -15,8 +15,8 @@ SETUP = PROJECT / "tools/setup"
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
 PURPOSES = ("python", "source", "run", "debian-guest", "simulate", "figures", "bench", "bpf",
-            "whole-kernel", "check", "check-all", "verify", "mutate", "docs", "series", "moving",
-            "deb")
+            "whole-kernel", "host", "check", "check-all", "verify", "mutate", "docs", "series",
+            "moving", "deb")
 # A kernel, for --makes.
 ROW = "kernel/7.2-*/.sealed|10|200|30|the kernel \"own\""
 
@@ -170,7 +170,7 @@ class SetupTest(InFolder):
         self.keep("kernel/7.2-0123/.sealed")
         self.assertEqual(self.setup_says("run", "--makes", ROW), (0, "", []))
         # The time of what it is for is that of all of it.
-        self.assertIn("then 14 for make check", self.setup_says("check", "--makes", "check")[1])
+        self.assertIn("then 12 for make check", self.setup_says("check", "--makes", "check")[1])
         self.assertNotIn("for make check", self.setup_says("check", "--makes", "source")[1])
         self.assertEqual(self.setup_says("run", "--makes", "nonsense")[0], 2)
 

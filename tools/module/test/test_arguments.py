@@ -143,6 +143,8 @@ tools/nbq verify mixtures | verify |
 tools/nbq docs | docs | source
 tools/nbq deb --output FOLDER/new | deb | source
 tools/check tools | check |
+tools/check host ordering | host |
+tools/check host tools | check |
 tools/check | check | check
 tools/check --all | check-all | check-all
 """
