@@ -19,8 +19,8 @@ build_suites() {
 	kunit=$(cd "$here/../../../kunit" && pwd)
 	source=$objects/source
 	mkdir -p "$source/nbqlock" "$source/kunit"
-	# A suite includes "../nbqlock": that of SRC, which may be a copy without the driver.
-	ln -s "$kunit"/../nbqlock/stress "$(cd "$SRC" && pwd)"/nbqlock/*.[ch] "$source/nbqlock"
+	# A suite includes "../nbqlock": that of SRC.
+	ln -s "$(cd "$SRC" && pwd)"/nbqlock/* "$source/nbqlock"
 	cp "$kunit"/*.[ch] "$source/kunit"
 	for header in $(sed -n 's,^#include <\(\(linux\|asm\)/.*\.h\)>.*,\1,p' "$source"/*/*.[ch] \
 			"$source"/nbqlock/stress/ops*.[ch] "$source"/nbqlock/stress/driver.h); do

@@ -6,6 +6,7 @@ An edit is (name of a file in nbqlock/, the text as it is, the text instead).
 
 import os
 from pathlib import Path
+import shutil
 
 from base.common import PROJECT, Failure
 
@@ -30,7 +31,12 @@ def shipped_files():
 
 
 def write_copy(folder, changes):
-    """Makes the folder's nbqlock/ that of the project. changes: {file: what to make of its text}"""
+    """Makes the folder's nbqlock/ that of the project. changes: {file: what to make of its text}
+
+    The stress driver is in it, too, whose list of lock types programs include.
+    """
+    if not (folder / "nbqlock/stress").exists():
+        shutil.copytree(SOURCE / "nbqlock/stress", folder / "nbqlock/stress")
     for path in shipped_files():
         name = path.relative_to(SOURCE / "nbqlock")
         text = path.read_text()

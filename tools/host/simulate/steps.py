@@ -4,14 +4,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-import shutil
 from statistics import mean, median
 import tempfile
 
 from base.case import MORE, NO_KERNEL, Case, extent, step
 from base.common import cores
 from base.driver import OURS
-from host.mutate.edits import SOURCE, copy_with
+from host.mutate.edits import copy_with
 from host.simulate import policy_rules, program, without
 
 SEEDS_AGREE = 0.05		# two seeds differ by no more than that
@@ -157,7 +156,6 @@ def wasted(runs):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_with(folder, [WASTE])
-        shutil.copytree(SOURCE / "nbqlock/stress", folder / "nbqlock/stress")
         wasteful = Runs(program.build(folder, folder / "build"))
         after = misses(wasteful.values(wanted)[0])
     yield Case("simulation: one wasted access to a shared line shows", after > before + 0.5,

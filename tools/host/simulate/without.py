@@ -12,7 +12,6 @@ share a program, so that they differ in nothing else. A change is one of
 
 import itertools
 import re
-import shutil
 from statistics import median
 
 from base.common import Failure
@@ -94,7 +93,6 @@ def build(rules, folder):
     write_copy(folder, {name: lambda _, text=text: f'#include "is_out.h"\n{text}'
                         for name, text in texts.items()})
     (folder / "nbqlock/is_out.h").write_text(ASKS)
-    shutil.copytree(SOURCE / "nbqlock/stress", folder / "nbqlock/stress")
     return program.build(folder, folder / "build")
 
 

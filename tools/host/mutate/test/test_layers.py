@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 from base.common import PROJECT, Failure
+from host.mutate.edits import write_copy
 from host.mutate.layers import ARENA, LAYERS, DoesNotCompile, HostTests, Layer
 from host.mutate.mutant import FILES, Mutant
 from host.mutate.processes import Processes, Stopped
@@ -45,6 +46,18 @@ class LayerTest(unittest.TestCase):
         layer.text_as_it_is_has_passed()
         self.program("while :; do :; done")
         self.assertIn("exit status", layer.killer([("a",)], self.folder, self.processes))
+
+    def test_programs_of_all_types_compile_from_a_copy(self):
+        write_copy(self.folder, {})
+        self.assertFalse([path for path in (PROJECT / "nbqlock/stress").rglob("*.h")
+                          if not (self.folder / path.relative_to(PROJECT)).exists()])
+        for arguments in (("mixtures", "all", "gcc", "plain", "--runs", "1"),
+                          ("kunit", "all", "gcc", "plain", "nbq_deadline")):
+            with self.subTest(arguments):
+                layer = HostTests()
+                held, no = layer.run(self.folder, arguments, self.processes)
+                self.assertTrue(held)
+                self.assertIsNone(no)
 
     def test_a_program_that_claims_nothing_is_no_layer(self):
         with self.assertRaisesRegex(Failure, "cannot be run here"):
