@@ -241,7 +241,7 @@ struct unready {
 	struct nbq_spin hybrid;	/* a lock for which it needs none */
 	struct nbq_pool before;	/* the pool as it was */
 	struct nbq_pool after;	/* as it is after the attempts */
-	int queue_ret;		/* what the attempt at queue returned */
+	int queue_ret;		/* what the attempt at queue returned, or its destroy */
 	int hybrid_ret;		/* and at hybrid */
 	bool blank;		/* the pool was not set up after the attempt at hybrid */
 	unsigned int cpu;	/* this one */

@@ -26,6 +26,10 @@ one() {
 	'
 }
 
+case ${1-} in
+"" | --check | --list) ;;
+*)	echo "usage: nbqlock/lock.sh [--check | --list]" >&2; exit 2 ;;
+esac
 for lock in $(sed -n 's/^STRESS_[A-Z]*.\w*, \(\w*\),.*/\1/p' stress/lock_types_list.h); do
 	case ${1-} in
 	--list)	echo $lock ;;

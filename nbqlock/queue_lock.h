@@ -387,9 +387,10 @@ static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *
  *	A L ..	-> A L .. W	-> H	-> []
  *
  * If another context enqueues behind it, that frees the spare node. If another one takes the lock
- * first, the spare node is abandoned there until a successor skips it. As if it were nested, no
- * place is remembered: none holds the lock with it. It would rest there, the pool's list lacks it,
- * and as the hint it would get into a hybrid's queue, whose tail names nodes by their index.
+ * first, the spare node stays there, abandoned, until a successor skips it. No place is remembered
+ * for it, as if the attempt were nested: whoever resumed that would hold the lock with it. At rest
+ * there, no search of the pool would find it. It would become the pool's hint, with which a hybrid
+ * enqueues; and a hybrid's tail names a node by its index, which the spare node has not.
  */
 static __always_inline void nbq_queue_visit(struct nbq_queue_lock *lock, struct nbq_pool *pool,
 					    const struct nbq_queue_ops *ops)

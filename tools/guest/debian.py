@@ -159,8 +159,8 @@ class PrivateApt:
                           package]) or ""
         return re.findall(r"^[a-z0-9][\w.+-]*$", text, re.MULTILINE)
 
-    def unpack(self, packages, destination, only=None):
-        """Fetch packages and unpack them below a folder. only: a pattern of names of files."""
+    def unpack(self, packages, destination, wanted=None):
+        """Fetch packages and unpack them below a folder. wanted: a pattern of names of files."""
         with tempfile.TemporaryDirectory(dir=destination.parent) as fetched:
             log = Path(fetched) / "download.log"
 
@@ -175,17 +175,17 @@ class PrivateApt:
                        log, "fetching " + ", ".join(packages), progress=size,
                        cwd=fetched)
             for package in sorted(Path(fetched).glob("*.deb")):
-                unpack_files(package, destination, only)
+                unpack_files(package, destination, wanted)
                 package.unlink()
 
 
-def unpack_files(package, destination, only=None):
-    if not only:
+def unpack_files(package, destination, wanted=None):
+    if not wanted:
         subprocess.run(**bound(["dpkg", "-x", package, destination]), check=True)
         return
     with subprocess.Popen(**bound(["dpkg-deb", "--fsys-tarfile", package]),
                           stdout=subprocess.PIPE) as archive:
-        subprocess.run(**bound(["tar", "-x", "-C", destination, "--wildcards", only]),
+        subprocess.run(**bound(["tar", "-x", "-C", destination, "--wildcards", wanted]),
                        stdin=archive.stdout, check=True)
 
 
@@ -249,13 +249,13 @@ def version_in(apt, package):
 
 
 def unpacked(kind, glob, need, source_lists, pattern, packages, files, architecture="",
-             megabytes=1, only=None):
+             megabytes=1, wanted=None):
     """A folder of the cache with what packages hold, fetched if the cache does not have it.
 
     kind, glob: where the folder is. need: what this is, with "no" before it if it is not there.
     pattern: of the package that the source lists are looked through for.
     packages(apt, its name): those to unpack. files(folder): those that must be unaltered.
-    only: a pattern of the files that are unpacked.
+    wanted: a pattern of the files that are unpacked; without it all are.
     """
     place = cache_folder(kind)
     kept = kept_in(place, glob)
@@ -271,7 +271,7 @@ def unpacked(kind, glob, need, source_lists, pattern, packages, files, architect
 
     def unpack(folder):
         say(f"fetching {name} (about {megabytes} MB)")
-        apt.unpack(packages(apt, package), folder, only)
+        apt.unpack(packages(apt, package), folder, wanted)
         return [path.relative_to(folder) for path in files(folder)]
 
     return cached(place / name, unpack)

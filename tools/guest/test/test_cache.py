@@ -46,7 +46,7 @@ class CacheTest(InFolder):
     def test_a_package_that_the_cache_has_whole_is_not_looked_for(self):
         cached(cache_folder("kind") / "package_1", self.make)
         apt = mock.Mock(**{"field.return_value": "1:3", "unpack.side_effect":
-                           lambda _, folder, only: self.make(folder)})
+                           lambda _, folder, wanted: self.make(folder)})
         with mock.patch.object(debian, "apt_offering", return_value=(apt, ["package"])), \
                 mock.patch.object(debian, "say"):
             for altered, name, made in ((None, "package_1", 1), ("package_1", "package_1_3", 2)):

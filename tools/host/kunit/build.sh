@@ -29,8 +29,8 @@ build_suites() {
 
 	# Not optimised: to compile takes longest, and a sanitizer sees every access.
 	options="$options -O0 -include kernel.h -DCONFIG_NBQLOCK_KUNIT_TEST=1"
-	# As kernels are compiled.
-	options="$options -Wno-missing-field-initializers -Wno-unused-result"
+	# As kernels are compiled. To ignore a result is an error, as for users (nbqlock.mk).
+	options="$options -Wno-missing-field-initializers -Werror=unused-result"
 	options="$options -DSHIM_COUNTS_STEPS -DSHIM_CPUS=4U"
 	includes="-I$here/../kunit/shim -I$here/../shim -I$source -idirafter $objects/empty"
 	linked=

@@ -278,6 +278,10 @@ static void acquisition_ends(struct context *context)
 		acquired(context);
 	else
 		check_error(context);
+	if (!context->ret && context->slot->type != SPIN &&
+	    shim_holds_with_spare(context->cpu, context->level))
+		fail("spare", "an %s is held with the spare node",
+		     operations[context->slot->type].name);
 	if (context->wrote && model_was_held_throughout(context))
 		fail("trylock writes", "an attempt without patience writes at an %s that is held",
 		     operations[context->slot->type].name);

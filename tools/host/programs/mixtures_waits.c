@@ -145,8 +145,8 @@ static bool is_of_two(unsigned long name)
 /*
  * Does @waiter, at a hybrid, wait for the other to release? While a context of its level is above
  * it, it publishes nothing new: another CPU still finds it behind an earlier holder. So it does
- * until it publishes the next one, or that it has the lock itself. Only if the earlier one was
- * above a context of its level is that one taken for it, and may still wait.
+ * until the next deadlock check of @waiter, too, or the end of its attempt. That matters only if
+ * the earlier holder was a nested context: it is taken for the one below it, which may still wait.
  */
 static bool is_named(const struct context *waiter, const struct context *other)
 {

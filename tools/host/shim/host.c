@@ -239,6 +239,13 @@ bool shim_is_spare(const void *node)
 	return node == &pool->spare;
 }
 
+bool shim_holds_with_spare(unsigned int cpu, unsigned int level)
+{
+	const struct nbq_pool *pool = &nbq_pools[cpu][0][level];
+
+	return pool->held == &pool->spare;
+}
+
 bool shim_may_visit(unsigned int cpu)
 {
 	unsigned int level;

@@ -126,6 +126,8 @@ bool shim_is_waited_for(unsigned int turn, const void *lock);
 bool shim_is_visited(const void *lock);
 /* Is this node the spare one of its pool? */
 bool shim_is_spare(const void *node);
+/* Is the lock that a context acquired last held with the spare node? */
+bool shim_holds_with_spare(unsigned int cpu, unsigned int level);
 /* Is a spare node of that CPU in use? Then it may be in the middle of a visit. */
 bool shim_may_visit(unsigned int cpu);
 /* Is this what a free queue node says? Then it may be neither read nor written. */

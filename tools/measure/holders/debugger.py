@@ -64,7 +64,7 @@ def debian_vmlinux(series, kernel):
     try:
         folder = unpacked("debug-info", f"{name}_*", f"debug information of Linux {kernel.version}",
                           suites_for(series), re.escape(name), lambda apt, package: [package],
-                          vmlinux_in, megabytes=290, only="*/boot/vmlinux-*")
+                          vmlinux_in, megabytes=290, wanted="*/boot/vmlinux-*")
     except Unavailable as reason:
         raise Unavailable(f"{reason} If Debian has a newer kernel by now, remove the folder "
                           f"debian/{series} of the cache.") from None

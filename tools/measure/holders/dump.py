@@ -41,7 +41,7 @@ while true; do :; done
 
 
 class DumpedMachine(QemuMachine):
-    """A PC that QEMU is told to dump."""
+    """A PC whose memory QEMU dumps."""
 
     memory = 512
 
@@ -62,19 +62,19 @@ class Dumper:
         self.machine = machine
         self.option = option
         self.said = b""
-        self.told = False
+        self.ended = False
 
     def write(self, output):
         self.said += output
         if HUNG.encode() in self.said:
-            self.tell(f"dump-guest-memory {self.option} {self.machine.vmcore}\nquit\n")
+            self.end_with(f"dump-guest-memory {self.option} {self.machine.vmcore}\nquit\n")
         elif TOO_EARLY.encode() in self.said:
-            self.tell("quit\n")
+            self.end_with("quit\n")
 
-    def tell(self, commands):
-        if self.told:
+    def end_with(self, commands):
+        if self.ended:
             return
-        self.told = True
+        self.ended = True
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(str(self.machine.monitor))
             monitor.sendall(commands.encode())
@@ -152,4 +152,4 @@ class Hang(NamedTuple):
             if TOO_EARLY not in outcome.output:
                 raise Failure(f"the guest did not hang: {outcome.output}\n{log_excerpt(outcome)}")
             seconds *= 4
-        raise Failure("in each guest the waiter gave up before the one behind it had stopped")
+        raise Failure("in each guest the waiter gave up before its successor had stopped")

@@ -74,7 +74,8 @@ def claims(kind, facts, all_waits):
     name = "nbq_spin" if is_hybrid else f"nbq_{kind}"
     yield "each lock has its holder", facts["holders"] == [
         [cpu, "task", f"{'swapper' if cpu == IDLE else 'nbq_hang'}/{cpu}"] for cpu in HOLDERS]
-    yield "a holder that sleeps is named as one", "it sleeps" in facts["slept"]
+    yield "of a holder that sleeps it is said, and of no other", \
+        "the holder sleeps" in facts["slept"] and "the holder sleeps" not in facts["text"]
     yield "a pointer to a lock is as good", facts["by pointer"] == facts["holders"][0]
     yield from first_lock_claims(facts)
     if is_hybrid:

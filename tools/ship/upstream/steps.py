@@ -105,7 +105,8 @@ def torture_cases(build, kernel):
 
 def build_cases(build, name):
     """A case for each patch that changes what is compiled; of a short run, for the last one."""
-    for number in list(build.to_build())[0 if extent.is_long else -1:]:
+    numbers = list(build.to_build())
+    for number in numbers if extent.is_long else [numbers[-1]]:
         try:
             warnings = build.warnings_of(number)
         except Failure as failure:

@@ -167,7 +167,7 @@ def task_text(task):
         return f"{task.comm.string_().decode(errors='replace')} [{task.pid.value_()}]"
 
 
-def is_asleep(holder):
+def is_idle(holder):
     """Is the CPU of a task that holds idle?"""
     with reading("a task"):
         return holder.level == LEVELS[0] and not holder.task.pid.value_()
@@ -189,7 +189,7 @@ def print_nbq_lock(lock):
     holder, waiters = nbq_lock_holder(lock), nbq_lock_waiters(lock)
     print(f"{kind} {address:#x} {Dump(lock.prog_).name(address)}")
     if holder:
-        asleep = ": idle, it sleeps" if is_asleep(holder) else ""
+        asleep = ": the holder sleeps, or is the idle task" if is_idle(holder) else ""
         print(f"  held by CPU {holder.cpu} ({holder.level}), {task_text(holder.task)}{asleep}")
     else:
         print("  not held")
